@@ -1,6 +1,6 @@
 // World measures what it costs that a command sees what its session sees:
 //
-//	go run ./bench/world -server bin/sidecar-ls [-kind shadow] [-n rounds] [dir]
+//	go run ./bench/world -server bin/sidecar-ls [-kind shadow|apart] [-n rounds] [dir]
 //
 // A round runs a sandboxed `true` on the disk, in a world with nothing pending,
 // in one with 50 pending edits, and in that with one more edit each time, one
@@ -37,7 +37,7 @@ func main() {
 	log.SetFlags(0)
 	server := flag.String("server", "bin/sidecar-ls", "the server's program")
 	rounds := flag.Int("n", 11, "rounds that count")
-	kind := flag.String("kind", string(world.Overlay), "the kind of world: overlay or shadow")
+	kind := flag.String("kind", string(world.Overlay), "the kind of world: overlay, shadow or apart")
 	flag.Parse()
 	dir := flag.Arg(0)
 	if dir == "" {
@@ -87,7 +87,9 @@ func (b *bench) command(ctx context.Context, session string, e *edits, line stri
 	if err != nil {
 		return 0, 0, err
 	}
-	err = b.run(ctx, sandbox.Spec{Root: b.root, Env: sandbox.Environ(os.Environ()), Merged: r.Merged(nil)}, line)
+	spec := sandbox.Spec{Root: b.root, Env: sandbox.Environ(os.Environ())}
+	r.Show(&spec)
+	err = b.run(ctx, spec, line)
 	ended := time.Now()
 	if _, e := r.End(true); err == nil {
 		err = e
@@ -96,7 +98,7 @@ func (b *bench) command(ctx context.Context, session string, e *edits, line stri
 }
 
 func (b *bench) run(ctx context.Context, spec sandbox.Spec, line string) error {
-	cmd, err := b.box.Command(ctx, spec, b.root, "bash", "-c", line)
+	cmd, err := b.box.Command(ctx, spec, spec.Root, "bash", "-c", line)
 	if err != nil {
 		return err
 	}

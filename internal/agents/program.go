@@ -58,7 +58,7 @@ func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []stri
 		Argv: append([]string{p.Program}, p.ACP...), Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: os.Environ(), Pass: p.Env, Network: p.Network,
-			Writable: grant.Writable, Home: grant.Home, Readable: readable, Runs: p.Runs,
+			Writable: grant.Writable, Home: grant.Home, Readable: readable, Runs: p.Runs, InPlace: true,
 		},
 		Out: streams.out, Err: a.said,
 	})

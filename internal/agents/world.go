@@ -134,7 +134,7 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 		t.limit = int(*r.OutputLimit)
 	}
 	program, err := programs.Begin(w.m.base, w.m.o.Parts(), w.session, programs.Request{
-		Argv: argv, Dir: dir, Host: confine.Hosted{Env: env, Pass: pass}, Out: t, Err: t,
+		Argv: argv, Dir: dir, Host: confine.Hosted{Env: env, Pass: pass, InPlace: true}, Out: t, Err: t,
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,7 +17,46 @@ import (
 // kind.
 func worldRig(t *testing.T, kind string, files map[string]string, more ...object) *rig {
 	t.Helper()
+	if kind == apart {
+		return worldApart(t, worldProject(t, "shadow", files, more...))
+	}
 	return worldIn(t, worldProject(t, kind, files, more...))
+}
+
+// apart is a shadow on a machine without bubblewrap, where it is at a path of its own.
+const apart = "apart"
+
+// withoutBubblewrap are the arguments for unshare(1) with which a program finds none.
+func withoutBubblewrap(t *testing.T) []string {
+	t.Helper()
+	hides := []string{"-Urm", "sh", "-c", `for f in /usr/bin/bwrap "$(command -v bwrap)"; do mount --bind /dev/null "$f"; done; exec "$@"`, "sh"}
+	if out, err := exec.CommandContext(t.Context(), "unshare", slices.Concat(hides, []string{"true"})...).CombinedOutput(); err != nil {
+		t.Skipf("bubblewrap can't be taken away here: %v, %s", err, out)
+	}
+	return hides
+}
+
+// worldApart is worldIn on such a machine.
+func worldApart(t *testing.T, dir string) *rig {
+	t.Helper()
+	server := buildServer(t)
+	hides := withoutBubblewrap(t)
+	r := begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
+		cmd := exec.Command("unshare", slices.Concat(hides, []string{server})...)
+		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+t.TempDir()) // else agents here would find it
+		w, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		go func() { _, _ = io.Copy(w, in) }()
+		return cmd.Run()
+	})
+	r.mode("review")
+	if res := r.call("run_command", object{"command": "true"}); !res.OK || !strings.Contains(res.Content, "at another path") {
+		t.Fatal(res.Content)
+	}
+	return r
 }
 
 func worldProject(t *testing.T, kind string, files map[string]string, more ...object) (dir string) {
@@ -46,7 +86,7 @@ func worldIn(t *testing.T, dir string) *rig {
 // eachWorld runs a test with each kind of world.
 func eachWorld(t *testing.T, test func(t *testing.T, kind string)) {
 	t.Helper()
-	for _, kind := range []string{"overlay", "shadow"} {
+	for _, kind := range []string{"overlay", "shadow", apart} {
 		t.Run(kind, func(t *testing.T) { test(t, kind) })
 	}
 }

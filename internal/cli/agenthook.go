@@ -66,7 +66,7 @@ func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
 		return nil, err
 	}
 	o := agenthook.Options{Root: f.Dir, Home: home, Getenv: os.Getenv, Gate: c.gate}
-	if runtime.GOOS == "linux" { // elsewhere there are no worlds
+	if runtime.GOOS == "linux" { // elsewhere no world is at the path of the workspace
 		o.Self = c.Self
 	}
 	return call.Answer(ctx, o)

@@ -100,7 +100,11 @@ func checkWorld(w *app.Workspace) finding {
 	case what == "disk":
 		return finding{name, false, "no command runs: the setting sidecar.commands.world asks for " + set + ", and " + why + " (`auto` takes what there is)" + helps}
 	case why != "":
-		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace, which takes time and room, because an overlay can't be had: " + why + helps}
+		where := ""
+		if w.Confiner.Elsewhere() != nil {
+			where = " at another path"
+		}
+		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace" + where + ", which takes time and room, because an overlay can't be had: " + why + helps}
 	default:
 		return finding{name, true, what + ": " + sees}
 	}

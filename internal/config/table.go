@@ -147,7 +147,7 @@ var table = []Setting{
 	},
 	{
 		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "shadow", "disk"}, Scope: ScopeUser,
-		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit. `shadow` is the same in a copy of the workspace, for machines without overlays. Nothing runs where what is set can't be had. `disk` is the disk itself. `auto` takes the overlay, else the shadow, else the disk, and every result says which.",
+		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit. `shadow` is the same in a copy of the workspace, for machines without overlays; without bubblewrap (macOS, Windows) the copy is at a path of its own. Nothing runs where what is set can't be had. `disk` is the disk itself. `auto` takes the overlay, else the shadow, else the disk, and every result says which; with `sidecar.sandbox.mode` = `off` it takes the disk.",
 	},
 	{
 		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,

@@ -48,17 +48,15 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		return nil, err
 	}
 	spec.HomeVariable = shell.HomeVariable
-	spec.Env = append(spec.Env, r.Env...)
 	spec.ReadOnly = append(spec.ReadOnly, r.Readable...)
-	argv := r.Argv
 	if r.Own {
-		program, readable := installation(argv[0])
-		argv, spec.ReadOnly = append([]string{program}, argv[1:]...), append(spec.ReadOnly, readable...)
+		program, readable := installation(r.Argv[0])
+		r.Argv, spec.ReadOnly = append([]string{program}, r.Argv[1:]...), append(spec.ReadOnly, readable...)
 	}
 	if r.LookOnly {
 		spec.LookOnly, spec.Writable = true, nil
 	}
-	run, why, err := c.enter(&spec, r)
+	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +64,12 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if r.Stays {
 		wait = 0
 	}
+	spec.Env = append(spec.Env, r.Env...)
 	p := &process{run: run, why: why, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
-	if p.Cmd, err = c.Command(ctx, spec, r.Dir, argv...); err == nil {
+	if at := spec.Root; run != nil && run.Kind() == world.Apart {
+		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
+	}
+	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdin, p.Stdout, p.Stderr = r.Stdin, r.Stdout, r.Stderr
 		err = p.Start()
 	}
@@ -92,6 +94,8 @@ type process struct {
 	why  string
 	note string
 
+	loose  bool        // nothing keeps it from writing the workspace
+	finish func()      // writes the end of what it printed; nil: it is written
 	follow *time.Timer // begins to forward what changes on the disk; nil: nothing is
 }
 
@@ -101,6 +105,10 @@ func (p *process) Words() string {
 	switch {
 	case p.run != nil && p.run.Kind() == world.Shadow:
 		words += "; in a copy of the workspace"
+	case p.run != nil && p.run.Kind() == world.Apart && p.loose:
+		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads and changes the disk, past the review"
+	case p.run != nil && p.run.Kind() == world.Apart:
+		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads the disk, and can't write it"
 	case p.run == nil && p.why != "":
 		words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
 	}
@@ -112,7 +120,24 @@ func (p *process) World() string {
 	if p.run == nil {
 		return worldDisk
 	}
-	return string(p.run.Kind())
+	return p.run.Kind().Word()
+}
+
+// Wait implements shell.Process.
+func (p *process) Wait() error {
+	err := p.Cmd.Wait()
+	if p.finish != nil {
+		p.finish()
+	}
+	return err
+}
+
+// Outside is the path of the workspace that the command knows as path.
+func (p *process) Outside(path string) string {
+	if p.run == nil {
+		return path
+	}
+	return p.run.Outside(path)
 }
 
 // Changed is what commands of the session changed since it was asked last.

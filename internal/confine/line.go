@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 )
@@ -25,4 +26,20 @@ func (c *Confiner) ReadLine(ctx context.Context, line string) *shell.Line {
 		return shell.Unread(err.Error())
 	}
 	return shell.FromPowerShell(parsed)
+}
+
+// moved is a line that finds the directories that it changes to elsewhere. What
+// PowerShell changes to is not known here.
+func (c *Confiner) moved(line string, in func(path string) string) string {
+	s, err := c.shell()
+	if err != nil || s.PowerShell {
+		return line
+	}
+	return shell.Moved(line, func(name string) string {
+		path := s.Native(name)
+		if at := in(path); at != path {
+			return filepath.ToSlash(s.Inside(at))
+		}
+		return name
+	})
 }

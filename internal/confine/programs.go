@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -25,6 +26,7 @@ type Hosted struct {
 	Readable []string // files and directories, likewise
 	Runs     []string // names in Env that name programs which it starts
 	Home     string   // its home, "" for that of commands
+	InPlace  bool     // it is told the workspace's paths, and so can't work in a copy elsewhere
 }
 
 // Program is a program of the user's in its session's world.
@@ -70,12 +72,16 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	}
 	spec.ReadOnly = append(spec.ReadOnly, h.show(r.Dir)...)
 	spec.Env = h.environ()
-	run, why, err := c.enter(&spec, r)
+	run, why, err := c.enter(&spec, &r)
 	switch {
 	case err != nil:
 		return nil, err
 	case run == nil && (why != "" || r.Held): // in a shadow nothing is held
 		return nil, &sandbox.RefusedError{Why: "what the program writes could not be reviewed, because it would see the disk: " + why}
+	}
+	if why := c.keeps(run, h); why != "" {
+		_, _ = run.End(false)
+		return nil, &sandbox.RefusedError{Why: "what the program writes could not be reviewed, because " + why}
 	}
 	p := &process{run: run}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
@@ -93,6 +99,21 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		p.follow = time.AfterFunc(0, c.follow)
 	}
 	return p, nil
+}
+
+// keeps is why a program would leave the copy of the workspace that it is to work in;
+// "" when it would not.
+func (c *Confiner) keeps(run *world.Run, h Hosted) string {
+	if run == nil || run.Kind() != world.Apart {
+		return ""
+	}
+	if c.loose() {
+		return "nothing would keep it in a copy of the workspace: there is no sandbox, or sidecar.sandbox.writable lets it write the workspace"
+	}
+	if h.InPlace {
+		return errElsewhere.Error()
+	}
+	return ""
 }
 
 // How long a program must have written nothing before what it wrote is taken over,

@@ -25,8 +25,9 @@ const (
 )
 
 // enter has a command see its session's world, if it may have one: run is nil
-// for the disk, and why says the reason for that.
-func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, err error) {
+// for the disk, and why says the reason for that. Where the world is elsewhere, r begins
+// there.
+func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, err error) {
 	set := c.o.Settings.Now()
 	want := set.String("commands.world")
 	switch {
@@ -48,45 +49,88 @@ func (c Commands) enter(spec *Spec, r shell.Run) (run *world.Run, why string, er
 	}
 	// Where worlds work, a command without one would change the disk past the review.
 	keep := set.String("commands.output") == "session"
-	run, err = c.worlds.Begin(world.Request{Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Keep: keep, Hidden: slices.Concat(spec.Hidden, spec.Sealed)})
+	held := r.Held || r.LookOnly && kind != world.Apart // there it can't write it in any case
+	run, err = c.worlds.Begin(world.Request{
+		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Keep: keep,
+		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
+	})
 	switch {
 	case errors.As(err, new(*world.NoCopyError)) && want == worldAuto:
-		return nil, joined(c.worlds.Usable(world.Overlay).Error(), err.Error()), nil
+		return nil, joined(c.noOverlay(level).Error(), err.Error()), nil
 	case errors.As(err, new(*world.NoCopyError)):
 		return nil, "", noWorld(want, err)
 	case err != nil:
 		return nil, "", &sandbox.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
 	}
-	spec.Merged = run.Merged(c.realIn(spec, r.Held || r.LookOnly))
-	if keep {
-		spec.ReadOnly = append(spec.ReadOnly, run.Lent()...)
-	}
+	run.Show(&spec.Spec)
 	if r.Held || r.LookOnly {
 		spec.private()
 	}
+	if kind == world.Apart && r.Moved != nil {
+		if r.Argv, r.Env, err = r.Moved(c.moved(r.Line, run.In), run.In); err != nil {
+			_, _ = run.End(false)
+			return nil, "", err
+		}
+	}
+	r.Dir = run.In(r.Dir)
 	return run, "", nil
+}
+
+// loose reports whether a command can write the workspace although it is to work in a
+// copy elsewhere: there is no sandbox, or the settings let it.
+func (c *Confiner) loose() bool {
+	level, err := c.Level()
+	return err != nil || level == sandbox.None || slices.ContainsFunc(c.o.Settings.Now().Strings("sandbox.writable"), func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		return err == nil && slices.ContainsFunc(c.o.Folders, func(folder string) bool {
+			rel, err := filepath.Rel(real, folder)
+			return err == nil && filepath.IsLocal(rel)
+		})
+	})
 }
 
 // worldKind is the kind of world that commands have by the setting, or why they have
 // none.
 func (c *Confiner) worldKind(want string, level sandbox.Level) (world.Kind, error) {
-	if level < sandbox.Bubblewrap {
-		return "", errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
-	}
+	copies := copyAt(level)
 	if want == worldShadow {
-		return world.Shadow, c.worlds.Usable(world.Shadow)
+		return copies, c.worlds.Usable(copies)
 	}
-	err := c.worlds.Usable(world.Overlay)
+	err := c.noOverlay(level)
 	if err == nil || want == worldOverlay {
 		return world.Overlay, err
 	}
-	if copyErr := c.worlds.Usable(world.Shadow); copyErr != nil {
+	if c.turnedOff() {
+		return "", errors.New("the setting sidecar.sandbox.mode is off, so that nothing keeps a command in a copy; the setting sidecar.commands.world = shadow gives it one all the same")
+	}
+	if copyErr := c.worlds.Usable(copies); copyErr != nil {
 		if copyErr.Error() == err.Error() {
 			return "", err
 		}
 		return "", errors.New(joined(err.Error(), copyErr.Error()))
 	}
-	return world.Shadow, nil
+	return copies, nil
+}
+
+// copyAt is where a copy can be at a level: in the place of the folder, or apart.
+func copyAt(level sandbox.Level) world.Kind {
+	if level < sandbox.Bubblewrap {
+		return world.Apart
+	}
+	return world.Shadow
+}
+
+// noOverlay is why there can be no overlay.
+func (c *Confiner) noOverlay(level sandbox.Level) error {
+	if level < sandbox.Bubblewrap {
+		return errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
+	}
+	return c.worlds.Usable(world.Overlay)
+}
+
+// turnedOff reports whether the user wants no sandbox.
+func (c *Confiner) turnedOff() bool {
+	return sandbox.Mode(c.o.Settings.Now().String("sandbox.mode")) == sandbox.Off
 }
 
 // joined are why there is no overlay, if that was asked for, and why there is no copy.
@@ -168,19 +212,31 @@ func (c *Confiner) WorldStatus() (what, why string) {
 	if err != nil {
 		return worldDisk, err.Error()
 	}
-	if kind == world.Shadow && want == worldAuto {
-		why = c.worlds.Usable(world.Overlay).Error()
+	if kind != world.Overlay && want == worldAuto {
+		why = c.noOverlay(level).Error()
 	}
 	for _, dir := range c.o.Folders {
-		if kind != world.Shadow {
+		if kind == world.Overlay {
 			break
 		}
 		if err := c.worlds.Fits(dir); err != nil {
 			return worldDisk, joined(why, err.Error())
 		}
 	}
-	return string(kind), why
+	return kind.Word(), why
 }
+
+// Elsewhere is why a program that is told the workspace's paths has no world, as the
+// settings are, although others have one; nil: it has one.
+func (c *Confiner) Elsewhere() error {
+	if level, err := c.Level(); err == nil && copyAt(level) == world.Apart {
+		return errElsewhere
+	}
+	return nil
+}
+
+// errElsewhere is why such a program is not run.
+var errElsewhere = errors.New("it is told the workspace's paths, and only bubblewrap can put a copy of the workspace there; `sidecar-ls run` runs it in one elsewhere")
 
 // trackedFiles reports what git tracks in root: a file, or with a slash at the
 // end whether it tracks something in that directory.

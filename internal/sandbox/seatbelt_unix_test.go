@@ -44,7 +44,7 @@ func profiles() []profiled {
 		}
 		return list
 	}
-	const work = macHome + "/code"
+	const work, world = macHome + "/code", macHome + "/Library/Caches/sidecar-ls/worlds/ab.1"
 	usual := belt{home: macHome, readable: []string{macHome + "/go/pkg/mod"}, obeyed: obeyed(work)}
 	always := func(p profiled) profiled {
 		p.read = append(p.read, "/usr/bin/git", "/private/etc/hosts", macHome+"/go/pkg/mod/x", p.spec.Root+"/a.go", p.spec.Root+"/.git/config")
@@ -70,6 +70,14 @@ func profiles() []profiled {
 		{name: "elsewhere", spec: spec("/private/tmp/code"), belt: belt{home: macHome, readable: usual.readable, obeyed: obeyed("/private/tmp/code")},
 			write: []string{"/private/tmp/code/a", "/tmp/code/a", "/opt/more/x"}, noRead: []string{"/tmp/code/.env", "/private/tmp/code/.env"}, noWrite: []string{"/tmp/code/.vscode", "/private/tmp/code/.env", "/tmp/code/.env"}},
 		{name: "terminal", spec: spec(work), belt: usual, write: []string{work + "/a.go"}},
+		// A copy of the workspace, with the workspace's own repository.
+		{name: "copy", spec: spec(world + "/upper"),
+			belt:   belt{home: macHome, readable: usual.readable, obeyed: append(obeyed(world+"/upper"), work+"/.git/hooks", work+"/.git/config", work+"/.git/commondir")},
+			read:   []string{work + "/a.go", work + "/node_modules/x/index.js"},
+			noRead: []string{work + "/.env", world + "/upper/.env", macHome + "/Library/Caches/sidecar-ls/worlds/other/upper/a.go"},
+			write:  []string{world + "/upper/a.go", world + "/upper/node_modules/x", work + "/.git/index", work + "/.git/objects/ab/cd"},
+			noWrite: []string{work, work + "/a.go", work + "/.env", world + "/upper/.env", work + "/node_modules/x/index.js", work + "/.git/hooks/pre-commit", work + "/.git/config", world + "/other",
+				macHome + "/Library/Caches/sidecar-ls/worlds/other/upper/a.go"}},
 	}
 	for i := range list {
 		p := &list[i]
@@ -88,6 +96,10 @@ func profiles() []profiled {
 			p.spec.Writable = []string{"/opt/more"}
 		case "terminal":
 			p.spec.Terminal = true
+		case "copy":
+			p.spec.Home = work + "/.sidecar/cache/home"
+			p.spec.ReadOnly, p.spec.Writable = []string{work}, []string{work + "/.git"}
+			p.spec.Hidden = []string{work + "/.env", world + "/upper/.env"}
 		}
 		*p = always(*p)
 	}

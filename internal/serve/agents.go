@@ -128,11 +128,12 @@ func (a around) Hooks() dispatch.Hooks { return a.c.Workspace().Extensions }
 func (a around) Parts() programs.Parts { return Programs(a.c.Workspace()) }
 
 func (a around) NoWorld() error {
-	what, why := a.c.Workspace().Confiner.WorldStatus()
-	if what != "disk" {
-		return nil
+	confiner := a.c.Workspace().Confiner
+	what, why := confiner.WorldStatus()
+	if what == "disk" {
+		return errors.New("what it writes could not be reviewed, because it would see the disk: " + cmp.Or(why, "the setting commands.world says so"))
 	}
-	return errors.New("what it writes could not be reviewed, because it would see the disk: " + cmp.Or(why, "the setting commands.world says so"))
+	return confiner.Elsewhere()
 }
 
 func (a around) Pending(session string) (ids []string) {

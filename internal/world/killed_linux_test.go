@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -33,14 +32,15 @@ func die(at string) int {
 	if err != nil {
 		return fail(err)
 	}
-	box := sandbox.Open(os.Getenv(helperInit), sandbox.Options{})
+	kind := Kind(os.Getenv(dieIn))
+	box := boxFor(kind)
 	m := New(Options{Box: box, Fail: func(point string) {
 		if point == at {
 			kill()
 			select {}
 		}
 	}})
-	run, err := m.Begin(Request{Session: "s", Kind: Kind(os.Getenv(dieIn)), Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
+	run, err := m.Begin(Request{Session: "s", Kind: kind, Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
 	if err != nil {
 		return fail(err)
 	}
@@ -48,7 +48,7 @@ func die(at string) int {
 	if at == "running" {
 		line += "sleep 600"
 	}
-	cmd, err := box.Command(context.Background(), sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Merged: run.Merged(nil)}, root, "bash", "-c", line)
+	cmd, err := box.Command(context.Background(), specOf(run, root), run.In(root), "bash", "-c", line)
 	if err != nil {
 		return fail(err)
 	}

@@ -182,7 +182,7 @@ func TestBorrowingRepository(t *testing.T) {
 	r.git("config", "user.name", "A")
 	r.git("config", "user.email", "a@example.org")
 	run := r.begin()
-	if m := run.Merged(nil); len(m.Lent) != 0 {
+	if m := specOf(run, r.root).Merged; len(m.Lent) != 0 {
 		t.Errorf("commands read %v", m.Lent)
 	}
 	if _, err := run.End(true); err != nil {

@@ -1,7 +1,9 @@
 package world
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -21,7 +23,11 @@ type overlay struct {
 	lent  []sandbox.Lent // what they read of the repository
 }
 
+func newOverlay(w *world) layer { return &overlay{w: w} }
+
 func (o *overlay) path() string { return o.mount.Path() }
+
+func (o *overlay) forReal(repositories []string) []string { return repositories }
 
 func (o *overlay) seen() sandbox.Merged {
 	return sandbox.Merged{Mount: o.mount, At: filepath.Join(o.w.dir, atDir), Lent: o.lent}
@@ -59,8 +65,20 @@ func (o *overlay) end() {
 // nothing by itself, and tells nobody.
 func (o *overlay) follow(string) bool { return false }
 
+func (*overlay) met(string, stamp) bool { return true }
+
 // original reports nothing: what lies in an overlay was changed, or looked like it.
 func (o *overlay) original(string, fs.FileInfo) bool { return false }
+
+func (o *overlay) shut(string) bool { return false }
+
+func (o *overlay) stays(string) (why string, below bool) { return "", false }
+
+func (o *overlay) hollows() map[stamp]bool { return nil }
+
+func (o *overlay) replaces(rel string) bool {
+	return opaque(filepath.Join(o.w.upper(), filepath.FromSlash(rel)))
+}
 
 func (o *overlay) whole(string) bool { return true }
 
@@ -171,4 +189,58 @@ func (o *overlay) reset(rel string) error {
 		}
 	}
 	return nil //nolint:nilerr // a directory that stays is in nobody's way
+}
+
+// try makes an overlay and does in it what commands do; that it can be mounted
+// alone says nothing. The last step is a command.
+func (m *Manager) try() (err error) {
+	at, err := m.trialPlace()
+	if err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(at, &st); err != nil {
+		return err
+	}
+	on := fmt.Sprintf("worlds on device %d", st.Dev)
+	if m.o.Box.Works(on) {
+		return nil
+	}
+	scratch, err := os.MkdirTemp(at, "try.")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, osfile.RemoveAll(scratch)) }()
+	lower := filepath.Join(scratch, "lower")
+	if err := errors.Join(os.MkdirAll(filepath.Join(lower, "dir"), 0o700), os.WriteFile(filepath.Join(lower, "dir", "file"), nil, 0o600)); err != nil {
+		return err
+	}
+	w := &world{o: m.o, root: lower, dir: scratch}
+	for _, name := range []string{upperDir, workDir, atDir} {
+		if err := os.Mkdir(filepath.Join(scratch, name), 0o700); err != nil {
+			return err
+		}
+	}
+	mount, err := m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: w.upper(), Work: filepath.Join(scratch, workDir)})
+	if err != nil {
+		return err
+	}
+	defer mount.Close()
+	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{
+		Root: lower, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{Mount: mount, At: filepath.Join(scratch, atDir)},
+	}, lower, "sh", "-c", "rm -r dir && mkdir dir && echo made > dir/new && test ! -e dir/file")
+	if err == nil {
+		err = cmd.Run()
+	}
+	if err != nil {
+		return fmt.Errorf("a command can't work in an overlay: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(lower, "dir", "file")); err != nil {
+		return errors.New("an overlay does not keep what is written from the directory below")
+	}
+	if !opaque(filepath.Join(w.upper(), "dir")) {
+		return errors.New("the kernel does not mark a directory that takes the place of another")
+	}
+	m.o.Box.Worked(on)
+	return nil
 }

@@ -137,7 +137,7 @@ func TestCopyIsRecycled(t *testing.T) {
 func TestCopyHasRealDependencies(t *testing.T) {
 	r := newRig(t, Shadow, map[string]string{".gitignore": "node_modules/\n", "node_modules/m/index.js": "dep\n", "pkg/.venv/lib/x.py": "x\n", "a.txt": "a\n"})
 	run := r.begin()
-	if got, want := run.Lent(), []string{filepath.Join(r.root, "node_modules"), filepath.Join(r.root, "pkg/.venv")}; !slices.Equal(got, want) {
+	if got, want := run.lent, []string{filepath.Join(r.root, "node_modules"), filepath.Join(r.root, "pkg/.venv")}; !slices.Equal(got, want) {
 		t.Errorf("lent are %q", got)
 	}
 	w, _ := r.copyOf("s")

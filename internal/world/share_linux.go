@@ -14,12 +14,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
-// shared is a directory that commands see below a layer of their own.
-type shared struct {
-	mount *sandbox.Mount
-	lock  *os.File
-}
-
 // Share shows commands the directory lower as on, below their home. What they change
 // there is kept in the directory upper, for the folder root alone and until that is
 // gone. One server at a time has it.

@@ -50,8 +50,17 @@ type Kind string
 // The kinds of worlds.
 const (
 	Overlay Kind = "overlay" // a layer over the folder
-	Shadow  Kind = "shadow"  // a copy of the folder
+	Shadow  Kind = "shadow"  // a copy of the folder, in its place
+	Apart   Kind = "apart"   // a copy of the folder, at a path of its own
 )
+
+// Word is the kind as users know it: a copy is a shadow, wherever it is.
+func (k Kind) Word() string {
+	if k == Apart {
+		return string(Shadow)
+	}
+	return string(k)
+}
 
 // NoCopyError is why there can be no copy of a folder.
 type NoCopyError struct{ Why string }
@@ -66,6 +75,8 @@ type Request struct {
 	View    workspace.Files // what the session sees
 	Keep    bool            // what nobody reviews stays in the session too
 	Hidden  []string        // paths that look empty to the command: they are in no copy
+	Sealed  []string        // files that can't be read, and look as large and as old as they are
+	Real    []string        // directories in Root that the command changes for real: repositories
 }
 
 // Harvest is what commands changed since the last harvest.

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
@@ -46,38 +44,6 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// queue stands for what lies over the disk: pending edits and unsaved text. nil
-// is a file that is gone.
-type queue struct {
-	mu    sync.Mutex
-	texts map[string][]byte
-}
-
-func (q *queue) Lookup(name string) (data []byte, deleted, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	data, ok = q.texts[name]
-	return data, ok && data == nil, ok
-}
-
-func (q *queue) Names() []string {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return slices.Sorted(maps.Keys(q.texts))
-}
-
-// set is an edit; the text that the disk has is none.
-func (q *queue) set(disk *workspace.Disk, name string, text []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now, err := disk.ReadFile(name)
-	if (err != nil) == (text == nil) && bytes.Equal(now, text) {
-		delete(q.texts, name)
-	} else {
-		q.texts[name] = text
-	}
-}
-
 // rig is a folder with a queue, and a session's commands in it.
 type rig struct {
 	t    *testing.T
@@ -93,9 +59,26 @@ type rig struct {
 // eachKind runs a test over worlds of each kind.
 func eachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
 	t.Helper()
-	for _, kind := range []Kind{Overlay, Shadow} {
+	for _, kind := range []Kind{Overlay, Shadow, Apart} {
 		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
 	}
+}
+
+// boxFor is a sandbox for worlds of a kind: what is at a path of its own is for
+// machines without bubblewrap.
+func boxFor(kind Kind) *sandbox.Sandbox {
+	var o sandbox.Options
+	if kind == Apart {
+		o.Bwrap = "/no/such/bwrap"
+	}
+	return sandbox.Open(os.Getenv(helperInit), o)
+}
+
+// specOf is what a command in a world may see and do.
+func specOf(run *Run, root string) sandbox.Spec {
+	spec := sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ())}
+	run.Show(&spec)
+	return spec
 }
 
 func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
@@ -113,15 +96,19 @@ func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.box = sandbox.Open(os.Getenv(helperInit), sandbox.Options{})
+	r.box = boxFor(kind)
 	r.m = New(Options{Box: r.box})
 	t.Cleanup(func() {
 		r.m.Close()
 		r.box.Close()
 		_ = r.disk.Close()
 	})
-	if level, err := r.box.LevelFor(sandbox.Auto); err != nil || level < sandbox.Bubblewrap {
-		t.Skip("there is no bubblewrap that works here: ", r.box.Status().Why)
+	want := sandbox.Bubblewrap
+	if kind == Apart {
+		want = sandbox.Landlock
+	}
+	if level, err := r.box.LevelFor(sandbox.Auto); err != nil || level < want {
+		t.Skip("there is no such sandbox that works here: ", r.box.Status().Why)
 	}
 	if err := r.m.Usable(kind); err != nil {
 		t.Fatal(err)
@@ -153,7 +140,7 @@ func (r *rig) begin() *Run {
 func (r *rig) start(run *Run, line string) string {
 	r.t.Helper()
 	var out bytes.Buffer
-	cmd, err := r.box.Command(r.t.Context(), sandbox.Spec{Root: r.root, Env: sandbox.Environ(os.Environ()), Merged: run.Merged(nil)}, r.root, "bash", "-c", line)
+	cmd, err := r.box.Command(r.t.Context(), specOf(run, r.root), run.In(r.root), "bash", "-c", line)
 	if err == nil {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		err = cmd.Run()
@@ -233,25 +220,6 @@ func (r *rig) tree(without ...string) string {
 		r.t.Fatal(err)
 	}
 	return b.String()
-}
-
-// kinds are changes in short.
-func kinds(changes []workspace.Change) string {
-	var list []string
-	for _, c := range changes {
-		s := c.Kind() + " " + c.Path
-		switch {
-		case c.From != "":
-			s = c.Kind() + " " + c.From + " " + c.Path
-		case c.AfterLink:
-			s += " link"
-		case c.Mode == 0o755:
-			s += " x"
-		}
-		list = append(list, s)
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
 }
 
 // A command sees what waits and what is not saved, the disk stays as it is, and
@@ -570,7 +538,7 @@ func testSweep(t *testing.T, kind Kind) {
 		t.Errorf("the world in use has %q", out)
 	}
 	r.m.CloseSession("s")
-	if kind == Shadow {
+	if kind != Overlay {
 		r.m.Close() // until then it is for the next session
 	}
 	if _, err := os.Stat(w.dir); !errors.Is(err, fs.ErrNotExist) {
@@ -648,12 +616,4 @@ func sorted(tree string) string {
 	parts := strings.Split(tree, "== ")
 	slices.Sort(parts)
 	return strings.Join(parts, "== ")
-}
-
-// settled says that what becomes of a harvest is decided.
-func settled(h Harvest, err error) (Harvest, error) {
-	if h.Settled != nil {
-		h.Settled()
-	}
-	return h, err
 }

@@ -121,7 +121,7 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
-	sh.left()
+	sh.left(o.outside)
 	ran := Ran{
 		ExitCode: o.code, TimedOut: o.timedOut, DurationMs: o.took.Milliseconds(), Stdout: stdout.bytes(), Stderr: stderr.bytes(),
 		Cwd: sh.relative(), Sandbox: o.words, World: o.world, Removed: o.removed,

@@ -178,20 +178,22 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)
 	}
-	if shell.PowerShell {
-		r.Argv, r.Env = sh.powerShell(shell, c.line, dir, keep, sets)
-	} else {
-		r.Argv, r.Env, err = sh.bash(shell, c.line, dir, keep, sets)
-		if err != nil {
-			return r, "", err
+	r.Line = c.line
+	r.Moved = func(line string, in func(string) string) (argv, env []string, err error) {
+		if shell.PowerShell {
+			argv, env = sh.powerShell(shell, line, in(dir), keep, sets)
+		} else if argv, env, err = sh.bash(shell, line, in(dir), keep, sets); err != nil {
+			return nil, nil, err
 		}
-	}
-	for _, v := range r.Env {
-		if len(v) > shells.MaxLine {
-			return r, "", tools.Errorf(tools.InvalidArguments, "command: it is too long for this system; put it into a script file, and run that")
+		for _, v := range env {
+			if len(v) > shells.MaxLine {
+				return nil, nil, tools.Errorf(tools.InvalidArguments, "command: it is too long for this system; put it into a script file, and run that")
+			}
 		}
+		return argv, env, nil
 	}
-	return r, note, nil
+	r.Argv, r.Env, err = r.Moved(c.line, func(path string) string { return path })
+	return r, note, err
 }
 
 // state is the directory of the state that commands of a shell leave, below the home.
@@ -274,7 +276,7 @@ const stateEnd = "\n# the end\n"
 // left takes over the state that a command left, and the directory that it
 // ended in. What stands in the files was written by the command, so it is for
 // its own session alone, and the directory is believed only when it leads inside.
-func (sh *shell) left() {
+func (sh *shell) left(outside func(path string) string) {
 	home, err := sh.home()
 	if err != nil {
 		return
@@ -295,7 +297,7 @@ func (sh *shell) left() {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.dir = filepath.FromSlash(s.Outside(strings.TrimSuffix(string(data), "\n")))
+	sh.dir = outside(filepath.FromSlash(s.Outside(strings.TrimSuffix(string(data), "\n"))))
 }
 
 // outcome is how a command ended.
@@ -307,11 +309,13 @@ type outcome struct {
 	removed  []string
 	note     string // what the model must know of where it ran
 	world    string // what it saw
+	outside  func(path string) string
 	changed  Changed
 }
 
 // end leaves the world of a process that has ended.
 func (o *outcome) end(c *tools.Call, p Process, take bool) {
+	o.outside = p.Outside
 	if o.world = p.World(); o.world != "disk" {
 		c.SawFiles()
 	}

@@ -22,9 +22,10 @@ import (
 
 // plain runs commands without a sandbox, which has tests of its own.
 // World and its neighbours are those of a command on the disk.
-func (plain) World() string             { return "disk" }
-func (plain) Changed() (Changed, error) { return Changed{}, nil }
-func (plain) End(bool) (Changed, error) { return Changed{}, nil }
+func (plain) Outside(path string) string { return path }
+func (plain) World() string              { return "disk" }
+func (plain) Changed() (Changed, error)  { return Changed{}, nil }
+func (plain) End(bool) (Changed, error)  { return Changed{}, nil }
 
 type plain struct{ cmd *exec.Cmd }
 

@@ -96,6 +96,12 @@ type Run struct {
 	Held  bool
 	Stays bool // it goes on after the call
 
+	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is
+	// elsewhere for the command: in is where it finds a path. nil: it is no line, and
+	// they name no directory.
+	Line  string
+	Moved func(line string, in func(path string) string) (argv, env []string, err error)
+
 	Dir            string // where the command begins, inside of Root
 	Argv           []string
 	Env            []string // NAME=value, besides what every command gets
@@ -113,6 +119,9 @@ type Process interface {
 	Words() string     // how it is confined
 	Removed() []string // files that it made and that were taken away after it
 	World() string     // what it sees, in a word
+
+	// Outside is the path in the workspace of what the command knows as path.
+	Outside(path string) string
 
 	// Changed is what commands of the session changed of the files since it was
 	// asked last, as far as they did not change the disk. The process may run.

@@ -29,7 +29,7 @@ try {
 } finally {
   if ($__sc.keep -eq '1') {
     $__sc_utf8 = New-Object Text.UTF8Encoding $false
-    $__sc_all = Get-ChildItem env: | Where-Object { $_.Value } | ForEach-Object { $_.Name + '=' + [Convert]::ToBase64String($__sc_utf8.GetBytes($_.Value)) }
+    $__sc_all = Get-ChildItem env: | Where-Object { $_.Value -and $_.Name -notmatch '^GIT_CONFIG_(COUNT$|KEY_|VALUE_)' } | ForEach-Object { $_.Name + '=' + [Convert]::ToBase64String($__sc_utf8.GetBytes($_.Value)) }
     [IO.File]::WriteAllText("$($__sc.dir)/state.new", (@($__sc_all) -join "`n") + "`n# the end`n", $__sc_utf8)
     [IO.File]::WriteAllText("$($__sc.dir)/cwd", (Get-Location -PSProvider FileSystem).ProviderPath, $__sc_utf8)
   }

@@ -38,11 +38,19 @@ type walking struct {
 	w       *world
 	f       *found
 	tracked func(string) bool
+	top     *os.Root
+	hollows map[stamp]bool // what stands in for what no command may read
 }
 
 func (w *world) walk() *found {
 	f := &found{files: map[string]bool{}, dropped: map[string][]string{}}
-	k := &walking{w: w, f: f, tracked: w.o.Tracked(w.root)}
+	k := &walking{w: w, f: f, tracked: w.o.Tracked(w.root), hollows: w.layer.hollows()}
+	var err error
+	if k.top, err = w.inside(); err != nil {
+		f.drop("it can't be read", ".")
+		return f
+	}
+	defer k.top.Close()
 	k.dir(".", w.rules, rules{}, false)
 	return f
 }
@@ -51,24 +59,113 @@ func (w *world) walk() *found {
 // commands, made those of what it would ignore now. ignored: it is.
 func (k *walking) dir(rel string, old, made rules, ignored bool) {
 	at := filepath.Join(k.w.upper(), filepath.FromSlash(rel))
-	entries, err := os.ReadDir(at)
-	if errors.Is(err, fs.ErrPermission) {
-		_ = os.Chmod(at, 0o700) // a command locked its own directory
-		entries, err = os.ReadDir(at)
-	}
+	entries, err := list(k.top, rel)
 	if err != nil {
 		k.f.drop("it can't be read", rel)
 		return
 	}
-	old, made = old.at(k.w.before(rel, ".gitignore")), made.at(k.w.now(rel, ".gitignore"))
+	old, made = old.at(k.w.before(rel, ".gitignore")), made.at(k.now(rel, entries))
 	seen := map[string]bool{}
 	for _, e := range entries {
 		seen[e.Name()] = true
-		k.entry(path.Join(rel, e.Name()), e, old, made, ignored)
 	}
-	for _, g := range k.w.layer.gone(rel, seen) {
-		k.goneBelow(path.Join(rel, g.name), g.dir, old, ignored)
+	hidden := k.w.layer.gone(rel, seen)
+	slices.SortFunc(hidden, func(a, b gone) int { return strings.Compare(a.name, b.name) })
+	same := k.respelled(rel, entries, hidden)
+	spelled := map[string]bool{}
+	for _, e := range entries {
+		name := e.Name()
+		if as := same[name]; as != "" {
+			name = as
+			spelled[as] = true
+			if info, err := os.Lstat(filepath.Join(at, as)); err == nil {
+				e = fs.FileInfoToDirEntry(info)
+			}
+		}
+		k.entry(path.Join(rel, name), e, old, made, ignored)
 	}
+	for _, g := range hidden {
+		if !spelled[g.name] {
+			k.goneBelow(path.Join(rel, g.name), g.dir, old, ignored)
+		}
+	}
+}
+
+// respelled are those of the names in a directory by which the folder finds what it has
+// under another spelling, which is gone: to take one for a new file, and the other for a
+// deleted one, would delete the file. What was renamed so keeps the folder's name.
+func (k *walking) respelled(rel string, entries []fs.DirEntry, hidden []gone) map[string]string {
+	if len(hidden) == 0 {
+		return nil
+	}
+	var same map[string]string
+	byKey := map[string][]fs.DirEntry{}
+	for _, e := range entries {
+		key := anySpelling.Key(e.Name())
+		byKey[key] = append(byKey[key], e)
+	}
+	for _, g := range hidden {
+		if k.w.held[path.Join(rel, g.name)] != nil {
+			continue
+		}
+		for _, e := range byKey[anySpelling.Key(g.name)] {
+			name := path.Join(rel, e.Name())
+			if k.w.held[name] != nil {
+				continue
+			}
+			low := filepath.Join(k.w.root, filepath.FromSlash(name))
+			if _, err := os.Lstat(low); err != nil || spelledSo(low) {
+				continue // they are two names there
+			}
+			if same == nil {
+				same = map[string]string{}
+			}
+			same[e.Name()] = g.name
+			k.f.drop("only the spelling of its name is new, so it keeps the name it has in the workspace", name)
+			respell(filepath.Join(k.w.upper(), filepath.FromSlash(rel)), e.Name(), g.name)
+			break
+		}
+	}
+	return same
+}
+
+// respell gives a name in a directory another spelling, in two steps: many systems do
+// nothing when they are told to do it in one.
+func respell(dir, from, to string) {
+	between := filepath.Join(dir, from+".sidecar.tmp")
+	if _, err := os.Lstat(between); err == nil || os.Rename(filepath.Join(dir, from), between) != nil {
+		return // it is said again
+	}
+	if os.Rename(between, filepath.Join(dir, to)) != nil {
+		_ = os.Rename(between, filepath.Join(dir, from))
+	}
+}
+
+// anySpelling takes for one name what any file system does.
+var anySpelling = workspace.Folding{Case: true, Forms: true}
+
+// spelledSo reports whether what is at a path has that name, and not another spelling
+// of it, by which it is found too.
+func spelledSo(at string) bool {
+	dir, base := filepath.Split(at)
+	other := strings.Map(func(r rune) rune {
+		if up := unicode.ToUpper(r); up != r {
+			return up
+		}
+		return unicode.ToLower(r)
+	}, base)
+	if !strings.ContainsFunc(base, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if _, err := os.Lstat(filepath.Join(dir, other)); other == base || err != nil {
+			return true
+		}
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	return err != nil || slices.Contains(names, base)
 }
 
 func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool) {
@@ -78,6 +175,13 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 	case err != nil:
 		return // it went
 	case k.w.layer.original(rel, info):
+		return
+	case k.w.layer.shut(rel):
+		k.f.drop(hiddenFrom, rel)
+		return
+	case info.Mode().IsRegular() && k.hollows[stampFrom(info).anyName()]: // it was given another name
+		k.f.drop(hiddenFrom, rel)
+		_ = removeAll(k.top, filepath.FromSlash(rel))
 		return
 	case workspace.Protected(name) == workspace.Never:
 		if rel != ".git" && rel != ".sidecar" && !standIn(info) {
@@ -142,9 +246,21 @@ func (k *walking) below(dir string) bool {
 	return k.tracked(dir + "/")
 }
 
+// Why what a command did to a name of the folder is not taken over.
+const (
+	hiddenFrom   = "commands can't read it, and so they can't change it"
+	onlyReplaced = "a command can replace dependencies, and not remove them"
+	notSeen      = "commands do not see it"
+)
+
 // goneBelow notes that a name of the folder is gone, with all that was in it.
 func (k *walking) goneBelow(rel string, dir bool, old rules, ignored bool) {
 	if workspace.Protected(path.Base(rel)) == workspace.Never {
+		return
+	}
+	why, stays := k.w.layer.stays(rel)
+	if why != "" {
+		k.f.drop(why, rel)
 		return
 	}
 	ignored = (ignored || old.ignored(path.Base(rel), dir) || inDependencies(rel)) && !k.reviewed(rel, dir)
@@ -156,7 +272,7 @@ func (k *walking) goneBelow(rel string, dir bool, old rules, ignored bool) {
 		}
 		return
 	}
-	if ignored && !k.below(rel) {
+	if ignored && !stays && !k.below(rel) {
 		k.f.output = append(k.f.output, output{rel: rel})
 		return
 	}
@@ -186,7 +302,7 @@ func isRepository(dir string) bool {
 	return has(".git") || has("HEAD") && has("objects") && has("refs")
 }
 
-// before is the text of a file as commands met it, and now as they left it.
+// before is the text of a file as commands met it.
 func (w *world) before(dir, name string) []byte {
 	if h := w.held[path.Join(dir, name)]; h != nil {
 		return h.text
@@ -198,11 +314,18 @@ func (w *world) before(dir, name string) []byte {
 	return data
 }
 
-func (w *world) now(dir, name string) []byte {
-	if info, err := os.Lstat(filepath.Join(w.upper(), filepath.FromSlash(dir), name)); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+// now is the text of the ignore rules of a directory, of which entries are known, as
+// commands left them.
+func (k *walking) now(dir string, entries []fs.DirEntry) []byte {
+	const name = ".gitignore"
+	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && e.Type().IsRegular() }) {
 		return nil
 	}
-	data, err := os.ReadFile(filepath.Join(w.upper(), filepath.FromSlash(dir), name))
+	at := filepath.Join(filepath.FromSlash(dir), name)
+	if info, err := k.top.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return nil
+	}
+	data, err := k.top.ReadFile(at)
 	if err != nil {
 		return nil
 	}
@@ -215,6 +338,11 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	fresh := map[string]*held{} // what the upper layer has, of what is another now
 	size := int64(0)
 	var taken []string
+	top, err := w.inside()
+	if err != nil {
+		return Harvest{}, err
+	}
+	defer top.Close()
 	note := func(rel string, n node, text []byte) {
 		was, ok := w.was(rel)
 		x := &held{node: n, text: text, lower: stampOf(filepath.Join(w.root, filepath.FromSlash(rel))), same: was.same && was.node == n}
@@ -236,16 +364,15 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 		fresh[rel] = x
 	}
 	for _, rel := range slices.Sorted(maps.Keys(f.files)) {
-		at := filepath.Join(w.upper(), filepath.FromSlash(rel))
-		if large(at) {
+		at := filepath.FromSlash(rel)
+		info, err := top.Lstat(at)
+		if err == nil && info.Mode().IsRegular() && info.Size() > workspace.MaxFileSize { // of a sparse one nothing is read
 			f.drop("it is too large to be reviewed", rel)
 			continue
 		}
-		n, text, err := readNode(at)
-		if errors.Is(err, fs.ErrPermission) {
-			if info, e := os.Lstat(at); e == nil && os.Chmod(at, info.Mode().Perm()|0o400) == nil {
-				n, text, err = readNode(at)
-			}
+		n, text, err := readNodeOf(top, at)
+		if errors.Is(err, fs.ErrPermission) && info != nil && top.Chmod(at, info.Mode().Perm()|0o400) == nil {
+			n, text, err = readNodeOf(top, at)
 		}
 		if err != nil {
 			f.drop(reason(err), rel)
@@ -274,7 +401,9 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	if len(taken) > 0 {
 		h.Settled = w.taking(taken)
 	}
-	h.Commits = w.commits(prefix)
+	if h.Commits = w.commits(prefix); len(h.Commits) > 0 && w.lacks {
+		h.Said = append(h.Said, "The commit is in the session's own copy of the repository: the repository has submodules or names its working tree, so that git would change the workspace itself. git_commit commits in the workspace.")
+	}
 	h.Changes = renamed(h.Changes)
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {
 		h.Said = append(h.Said, fmt.Sprintf("Not taken over: %s: %s.", some(f.dropped[why]), why))
@@ -304,14 +433,7 @@ func (w *world) was(rel string) (h held, ok bool) {
 		return h, false
 	}
 	h.node, h.text, h.same = n, text, true
-	return h, !h.lower.changedSince(w.began)
-}
-
-// large reports whether a file is larger than can be reviewed. Of a sparse one
-// nothing is read.
-func large(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() > workspace.MaxFileSize
+	return h, !h.lower.changedSince(w.began) && w.layer.met(rel, h.lower)
 }
 
 func reason(err error) string {

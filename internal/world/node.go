@@ -4,10 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
-	"os"
+	"runtime"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -29,6 +27,9 @@ type node struct {
 	sum   [sha256.Size]byte
 }
 
+// keepsExec says that files of this system can be executable, or not.
+const keepsExec = runtime.GOOS != "windows"
+
 func fileNode(data []byte, exec bool) node {
 	return node{there: true, exec: exec, sum: sha256.Sum256(data)}
 }
@@ -46,48 +47,19 @@ type held struct {
 	same  bool   // the folder's own was the same
 }
 
-// stamp tells whether a file was changed.
-type stamp struct {
-	ino          uint64
-	size         int64
-	mtime, ctime unix.Timespec
-}
-
-func stampOf(path string) (s stamp) {
-	var st unix.Stat_t
-	if unix.Lstat(path, &st) == nil {
-		s = stamp{st.Ino, st.Size, st.Mtim, st.Ctim}
-	}
-	return s
-}
-
-// stampFrom is the stamp of what was looked at.
-func stampFrom(info fs.FileInfo) (s stamp) {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s = stamp{st.Ino, st.Size, unix.Timespec(st.Mtim), unix.Timespec(st.Ctim)}
-	}
-	return s
-}
-
-// changedSince reports whether what is there was changed at, or after, a moment
-// in nanoseconds. Nothing was not.
-func (s stamp) changedSince(then int64) bool {
-	return s != stamp{} && max(s.mtime.Nano(), s.ctime.Nano()) >= then
-}
-
 // errSpecial is what can't be taken over of what is no file, link or directory.
 var errSpecial = errors.New("it is a socket, a pipe or a device")
 
-// readNode reads what is at path, no link followed. A directory is nothing.
-func readNode(path string) (n node, text []byte, err error) {
-	info, err := os.Lstat(path)
+// readNodeOf is readNode for some files.
+func readNodeOf(from files, name string) (n node, text []byte, err error) {
+	info, err := from.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return node{}, nil, nil
 	case err != nil:
 		return node{}, nil, err
 	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(path)
+		target, err := from.Readlink(name)
 		return linkNode(target), []byte(target), err
 	case info.IsDir():
 		return node{}, nil, nil
@@ -98,7 +70,7 @@ func readNode(path string) (n node, text []byte, err error) {
 	case info.Size() > workspace.MaxFileSize:
 		return node{}, nil, workspace.ErrTooLarge
 	}
-	if data, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrPermission) {
+	if data, err := from.ReadFile(name); err == nil || !errors.Is(err, fs.ErrPermission) {
 		return fileNode(data, workspace.IsExec(info.Mode())), nonNil(data), err
 	}
 	return node{}, nil, fs.ErrPermission
@@ -120,7 +92,7 @@ func viewNode(view workspace.Files, name string) (n node, text []byte, known boo
 	}
 	data, err := view.ReadFile(name)
 	if err == nil {
-		exec := at.Exec
+		exec := at.Exec && keepsExec
 		if info, err := view.Stat(name); !at.Exists && err == nil {
 			exec = workspace.IsExec(info.Mode())
 		}
@@ -130,26 +102,4 @@ func viewNode(view workspace.Files, name string) (n node, text []byte, known boo
 		return node{}, nil, true
 	}
 	return node{}, nil, false
-}
-
-func isWhiteout(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && info.Mode()&fs.ModeCharDevice != 0 && st.Rdev == 0
-}
-
-// opaqueName marks a directory of an upper layer that hides the one below it.
-const opaqueName = "user.overlay.opaque"
-
-func opaque(dir string) bool {
-	var b [1]byte
-	n, err := unix.Lgetxattr(dir, opaqueName, b[:])
-	return err == nil && n == 1 && b[0] == 'y'
-}
-
-// whiteout makes what hides the name below it.
-func whiteout(path string) error {
-	if err := unix.Mknod(path, unix.S_IFCHR, 0); err != nil {
-		return &fs.PathError{Op: "whiteout", Path: path, Err: err}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -21,6 +21,9 @@ import (
 // has the same three parts as an overlay: what is the folder's own (it is as the
 // table says), what lies over that (it is not, or not in the table), and what is
 // hidden (it is in the table alone).
+//
+// Where nothing can put it in the folder's place, it stands at a path of its own, and
+// what is the folder's own in it are links (apart.go).
 type shadow struct {
 	w    *world
 	top  *copied // nil: nothing has been copied
@@ -32,7 +35,7 @@ type shadow struct {
 	real []string       // directories of dependencies, which are the folder's own
 	lent []sandbox.Lent // objects of repositories
 
-	left []string // what git ignores and is too large to be copied, and nobody was told
+	left map[string][]string // what was not copied, and nobody was told, by why
 }
 
 // copied is what the table says about a name.
@@ -41,12 +44,14 @@ type copied struct {
 	folder stamp              // of the folder's own, when it was copied
 	copy   stamp              // of the copy
 	kids   map[string]*copied // of a directory
-	output bool               // git ignores it
+	output bool               // git ignores it, and reviews nothing of it
+	again  bool               // what was left is tried again
+	target string             // of a link, apart, to what is real
 }
 
 // outputOf counts what was copied of what git ignores.
 func (c *copied) outputOf() (sum Limits) {
-	if c.output {
+	if c.output && c.state == asFile {
 		sum = Limits{1, c.copy.size}
 	}
 	for _, kid := range c.kids {
@@ -61,11 +66,15 @@ type state int
 const (
 	asFile   state = iota // or a link
 	asDir                 // with what is in it
-	asReal                // a directory in whose place commands have the folder's own
+	asReal                // a directory in whose place commands have the folder's own; apart, a link to it
+	asLinks               // a directory of dependencies, apart: what is in it is asReal
 	asLent                // a directory of objects, that reads the repository's own
 	asHollow              // empty, because no command may read it
 	asLeft                // nothing: too large
 )
+
+// lists reports whether the table says what is in a directory.
+func (c *copied) lists() bool { return c != nil && (c.state == asDir || c.state == asLinks) }
 
 func (t Limits) and(o Limits) Limits { return Limits{t.Files + o.Files, t.Bytes + o.Bytes} }
 
@@ -105,6 +114,30 @@ func (s *shadow) find(rel string) *copied {
 	return c
 }
 
+// met reports whether the folder has under a name what it had when commands met it, as
+// far as that is known. What is put there may be older than that.
+func (s *shadow) met(rel string, now stamp) bool {
+	c := s.find(rel)
+	switch {
+	case c == nil:
+		return now == stamp{}
+	case now == stamp{} || c.state != asFile || c.folder == stamp{} || c.folder == now:
+		return true
+	}
+	// A directory of Windows may know less of a file than the file itself.
+	entries, err := os.ReadDir(filepath.Dir(filepath.Join(s.w.root, filepath.FromSlash(rel))))
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		if e.Name() == path.Base(rel) {
+			info, err := e.Info()
+			return err == nil && stampFrom(info) == c.folder
+		}
+	}
+	return true
+}
+
 // forget takes a name out of the table, with all that is in it.
 func (s *shadow) forget(rel string) {
 	if c := s.find(path.Dir(rel)); c != nil {
@@ -115,19 +148,82 @@ func (s *shadow) forget(rel string) {
 func (s *shadow) original(rel string, info fs.FileInfo) bool {
 	c := s.find(rel)
 	switch {
-	case c == nil || c.state == asLeft:
+	case c == nil || c.state == asLeft || info == nil:
 		return false
-	case c.state == asDir:
+	case c.state == asReal && s.apart():
+		return c.leads(s.at(rel), info)
+	case c.lists():
 		return info.IsDir() && path.Base(rel) == ".git"
+	case info.IsDir() && c.state == asHollow:
+		entries, err := os.ReadDir(s.at(rel))
+		return err != nil || len(entries) == 0
 	case info.IsDir():
 		return c.state != asFile
 	}
 	return c.copy == stampFrom(info)
 }
 
-func (s *shadow) whole(rel string) bool {
+func (s *shadow) replaces(rel string) bool {
 	c := s.find(rel)
-	return c == nil || c.state != asDir
+	return s.apart() && c != nil && c.state == asReal // there was a link
+}
+
+func (s *shadow) stays(rel string) (why string, below bool) {
+	c := s.find(rel)
+	if c == nil {
+		return "", false
+	}
+	return s.whyStays(c), s.anyStays(c)
+}
+
+func (s *shadow) whyStays(c *copied) string {
+	switch {
+	case c.state == asHollow:
+		return hiddenFrom
+	case c.state == asLeft:
+		return notSeen
+	case s.apart() && (c.state == asReal || c.state == asLinks):
+		return onlyReplaced
+	}
+	return ""
+}
+
+// anyStays reports that something in a directory does.
+func (s *shadow) anyStays(c *copied) bool {
+	for _, kid := range c.kids {
+		if s.whyStays(kid) != "" || s.anyStays(kid) {
+			return true
+		}
+	}
+	return false
+}
+
+// hollows are the files that stand in for what no command may read.
+func (s *shadow) hollows() map[stamp]bool {
+	list := map[stamp]bool{}
+	var add func(c *copied)
+	add = func(c *copied) {
+		if c.state == asHollow && c.copy.ino != 0 {
+			list[c.copy.anyName()] = true
+		}
+		for _, kid := range c.kids {
+			add(kid)
+		}
+	}
+	if s.top != nil {
+		add(s.top)
+	}
+	return list
+}
+
+// shut reports that no command may read what has a name, so that none can change it.
+func (s *shadow) shut(rel string) bool {
+	c := s.find(rel)
+	return c != nil && c.state == asHollow
+}
+
+func (s *shadow) whole(rel string) bool {
+	return !s.find(rel).lists()
 }
 
 // keeps reports that the folder has there what is too large for a copy: what is
@@ -139,7 +235,7 @@ func (s *shadow) keeps(rel string) bool {
 
 func (s *shadow) gone(rel string, seen map[string]bool) (names []gone) {
 	c := s.find(rel)
-	if c == nil || c.state != asDir {
+	if !c.lists() {
 		return nil
 	}
 	for name, kid := range c.kids {
@@ -151,17 +247,23 @@ func (s *shadow) gone(rel string, seen map[string]bool) (names []gone) {
 }
 
 func (s *shadow) parents(rel string) error {
+	top, err := s.w.inside()
+	if err != nil {
+		return err
+	}
+	defer top.Close()
 	for i, c := range rel {
 		if c != '/' {
 			continue
 		}
 		dir := rel[:i]
-		info, err := os.Lstat(s.at(dir))
+		at := filepath.FromSlash(dir)
+		info, err := top.Lstat(at)
 		switch {
 		case err == nil && info.IsDir():
 			continue
 		case err == nil:
-			if err := os.Remove(s.at(dir)); err != nil {
+			if err := top.Remove(at); err != nil {
 				return err
 			}
 			delete(s.w.held, dir)
@@ -172,7 +274,7 @@ func (s *shadow) parents(rel string) error {
 		if low, err := os.Lstat(filepath.Join(s.w.root, filepath.FromSlash(dir))); err == nil && low.IsDir() {
 			mode = low.Mode().Perm()
 		}
-		if err := errors.Join(os.Mkdir(s.at(dir), 0o700), os.Chmod(s.at(dir), mode|0o700)); err != nil {
+		if err := errors.Join(top.Mkdir(at, 0o700), top.Chmod(at, mode|0o700)); err != nil {
 			return err
 		}
 	}
@@ -183,12 +285,18 @@ func (s *shadow) parents(rel string) error {
 func (s *shadow) hide(string) error { return nil }
 
 func (s *shadow) reset(rel string) error {
+	from := rel // what the folder has in directories that a command removed comes back, too
+	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Lstat(s.at(dir)); errors.Is(err, fs.ErrNotExist) {
+			from = dir
+		}
+	}
 	if err := s.parents(rel); err != nil {
 		return err
 	}
 	low, lowErr := os.Lstat(filepath.Join(s.w.root, filepath.FromSlash(rel)))
 	if have, err := os.Lstat(s.at(rel)); err != nil || lowErr != nil || !have.IsDir() || !low.IsDir() {
-		if err := osfile.RemoveAll(s.at(rel)); err != nil {
+		if err := s.w.removeUpper(rel); err != nil {
 			return err
 		}
 		s.forget(rel)
@@ -201,7 +309,7 @@ func (s *shadow) reset(rel string) error {
 			break // something else is in it
 		}
 	}
-	return s.renewOne(rel)
+	return s.renewOne(from, false)
 }
 
 func (s *shadow) drop(rel string) error { return s.reset(rel) }
@@ -210,17 +318,38 @@ func (s *shadow) drop(rel string) error { return s.reset(rel) }
 func (s *shadow) moved(rel string) { s.forget(rel) }
 
 func (s *shadow) follow(rel string) bool {
-	_ = s.renewOne(rel) // what fails here fails for the next command, which says it
+	_ = s.renewOne(rel, true) // what fails here fails for the next command, which says it
 	return true
 }
 
 func (s *shadow) said() []string {
-	if len(s.left) == 0 {
-		return nil
+	var list []string
+	for _, why := range slices.Sorted(maps.Keys(s.left)) {
+		list = append(list, fmt.Sprintf("Not seen by commands: %s: %s.", some(s.left[why]), why))
 	}
-	names := s.left
 	s.left = nil
-	return []string{fmt.Sprintf("Not seen by commands, and built anew for them: %s: git ignores it, and it is too large to be copied.", some(names))}
+	return list
+}
+
+// Why something is not copied.
+const (
+	leftLarge = "git ignores it, and it is too large to be copied, so that they build it anew"
+	leftInUse = "another program has it open for itself alone"
+	leftLink  = "this system lets nobody make links without a privilege"
+	leftNames = "text in it has the path of the workspace, so that what is built of it would be the disk's; build it anew"
+)
+
+// leave notes that a name is not in the copy. What could not be copied just now is tried
+// again for the next command, and nobody is told again until then.
+func (s *shadow) leave(at *copied, rel, why string, told bool) {
+	at.kids[path.Base(rel)] = &copied{state: asLeft, again: why == leftInUse || why == leftLink}
+	if told {
+		return
+	}
+	if s.left == nil {
+		s.left = map[string][]string{}
+	}
+	s.left[why] = append(s.left[why], rel)
 }
 
 // recycled is a world for another session, made of the copy that this one had; nil
@@ -240,12 +369,8 @@ func (w *world) recycled() *world {
 
 // clean makes a copy that another session had what the table says: what is not
 // the folder's own goes, and is copied again.
-func (s *shadow) clean(rel string, c *copied) error {
-	entries, err := os.ReadDir(s.at(rel))
-	if errors.Is(err, fs.ErrPermission) {
-		_ = os.Chmod(s.at(rel), 0o700)
-		entries, err = os.ReadDir(s.at(rel))
-	}
+func (s *shadow) clean(top *os.Root, rel string, c *copied) error {
+	entries, err := list(top, rel)
 	if err != nil {
 		return err
 	}
@@ -255,14 +380,14 @@ func (s *shadow) clean(rel string, c *copied) error {
 		kid := c.kids[e.Name()]
 		seen[e.Name()] = true
 		switch info, err := e.Info(); {
-		case err == nil && kid != nil && kid.state == asDir && info.IsDir() && name != ".git":
-			err = s.clean(name, kid)
+		case err == nil && kid.lists() && info.IsDir() && name != ".git":
+			err = s.clean(top, name, kid)
 			if err != nil {
 				return err
 			}
 		case err == nil && name != ".git" && s.original(name, info):
 		default:
-			if err := osfile.RemoveAll(s.at(name)); err != nil {
+			if err := removeAll(top, filepath.FromSlash(name)); err != nil {
 				return err
 			}
 			delete(c.kids, e.Name())
@@ -283,6 +408,9 @@ func (s *shadow) lend(to *os.Root, rel string) error {
 		return nil
 	}
 	l := sandbox.Lent{Dir: dir, Place: sandbox.LentDir + "/" + strconv.Itoa(len(s.lent))}
+	if s.apart() {
+		l.Place = filepath.ToSlash(dir)
+	}
 	info := filepath.Join(filepath.FromSlash(rel), "info")
 	text := l.Place + "\n"
 	if own, err := os.ReadFile(filepath.Join(l.Dir, "info", "alternates")); err == nil {
@@ -299,9 +427,16 @@ func (s *shadow) lend(to *os.Root, rel string) error {
 func namesIn(root string, paths []string) map[string]bool {
 	names := map[string]bool{}
 	for _, at := range paths {
-		if rel, ok := strings.CutPrefix(at, root+"/"); ok {
-			names[filepath.ToSlash(rel)] = true
+		if rel, ok := nameIn(root, at); ok {
+			names[rel] = true
 		}
 	}
 	return names
+}
+
+// nameIn is the name of a path that lies in root, relative to it. On Windows the letter
+// case of root makes no difference, as that of a drive.
+func nameIn(root, path string) (name string, ok bool) {
+	rel, err := filepath.Rel(root, path)
+	return filepath.ToSlash(rel), err == nil && rel != "." && filepath.IsLocal(rel)
 }

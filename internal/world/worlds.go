@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -26,7 +24,7 @@ type world struct {
 	layer layer
 	root  string // the folder
 	dir   string
-	lock  *os.File // held as long as the server lives
+	lock  dirLock // held as long as the server lives
 
 	mu   sync.Mutex
 	held map[string]*held // by name, relative to root, with slashes
@@ -43,15 +41,21 @@ type world struct {
 	closed bool // its session has ended
 
 	hidden map[string]bool // names whose text no command may see
+	sealed map[string]bool // those of them that look as large and as old as they are
+	real   map[string]bool // repositories that commands change for real
+	lacks  bool            // there are more that they should
 
 	// While commands run:
 	users int
 	view  view  // of the last command that began
 	began int64 // when nothing of the folder had been seen, in nanoseconds
-	since int64 // the same, of the first command whose output is still in the session
 	equal bool  // the view was the folder, for all of them
 	stays bool  // what nobody reviews stays in the session
 	rules rules // what git ignored at the start
+
+	// waiting is output that is still in the session, with when the first of its commands
+	// began: what the user changed in its place since then is not replaced.
+	waiting map[string]int64
 
 	// unsettled are names that were harvested and of which the view says nothing yet,
 	// with how often.
@@ -63,6 +67,9 @@ type world struct {
 
 func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
 
+// errRealIsUsed is why a command does not begin that must not change the repository.
+var errRealIsUsed = errors.New("a command of this session that began in a mode which applies edits still runs, and the copy of the workspace has the repository itself for it; wait for its end, or end it (command_kill)")
+
 // errClosed is why nothing begins in a world any more.
 var errClosed = errors.New("the session has ended")
 
@@ -70,8 +77,11 @@ var errClosed = errors.New("the session has ended")
 type Run struct {
 	w      *world
 	ended  bool
+	root   string // the folder, as the session names it
 	prefix string // of the folder's names in the view
 	seen   sandbox.Merged
+	lent   []string // directories of dependencies, which are the folder's own
+	keep   bool
 }
 
 func (w *world) begin(r Request) (_ *Run, err error) {
@@ -90,12 +100,16 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		if !w.dirty { // else what an earlier command met counts
 			w.began = time.Now().UnixNano()
 		}
-		if w.since == 0 {
-			w.since = w.began
-		}
 		w.dropGit()
 	}
-	w.hidden = namesIn(w.root, r.Hidden)
+	w.hidden, w.sealed = namesIn(w.root, slices.Concat(r.Hidden, r.Sealed)), namesIn(w.root, r.Sealed)
+	real := w.layer.forReal(r.Real)
+	switch {
+	case !live:
+		w.real, w.lacks = namesIn(w.root, real), len(real) < len(r.Real)
+	case w.kind == Apart && len(r.Real) == 0 && len(w.real) > 0:
+		return nil, errRealIsUsed
+	}
 	if err := w.layer.renew(view{r.View, prefix}, live); err != nil {
 		return nil, err
 	}
@@ -114,23 +128,26 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	w.users++
 	w.view = view{r.View, prefix}
 	w.dirty = true
-	return &Run{w: w, prefix: prefix, seen: w.layer.seen()}, nil
+	run := &Run{w: w, root: r.Root, prefix: prefix, seen: w.layer.seen(), keep: r.Keep}
+	run.lent = run.seen.Real
+	run.seen.Real = slices.Concat(run.lent, real)
+	return run, nil
 }
 
-// Merged is what the sandbox is to show as the folder; real are directories in
-// it that are the disk's own.
-func (r *Run) Merged(real []string) *sandbox.Merged {
-	m := r.seen
-	m.Real = slices.Concat(m.Real, real)
-	return &m
+// Show has the sandbox show the world as the folder, which is the Root of spec.
+func (r *Run) Show(spec *sandbox.Spec) {
+	if r.w.kind == Apart {
+		r.showApart(spec)
+		return
+	}
+	spec.Merged = &r.seen
+	if r.keep {
+		spec.ReadOnly = append(spec.ReadOnly, r.lent...)
+	}
 }
 
 // Kind is what the command sees.
 func (r *Run) Kind() Kind { return r.w.kind }
-
-// Lent are directories of the folder that the command sees as they are, and
-// changes there: those of dependencies, in a copy.
-func (r *Run) Lent() []string { return r.seen.Real }
 
 // Written is the directory in which lies what is written in the world, and one in it
 // of what is not taken over as files.
@@ -244,9 +261,20 @@ func (w *world) close() {
 // remove takes the world away. w.mu is held, and no command runs in it.
 func (w *world) remove() {
 	_ = osfile.RemoveAll(w.dir) // what stays goes with the next start
-	if w.lock != nil {
-		w.lock.Close()
+	w.lock.release()
+}
+
+// startAnew gives what commands have up, with a copy that can't be cleaned.
+func (w *world) startAnew() error {
+	trash, err := os.MkdirTemp(filepath.Join(w.dir, trashDir), "")
+	if err != nil {
+		return err
 	}
+	info, err := os.Stat(w.root)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(w.upper(), filepath.Join(trash, "upper")), os.Mkdir(w.upper(), 0o700), os.Chmod(w.upper(), info.Mode().Perm()))
 }
 
 // view is the part of a session's view that lies in the folder.
@@ -279,7 +307,7 @@ func gitStateOf(root string) gitState {
 	// change of one, because git renames a file into its place.
 	_ = filepath.WalkDir(filepath.Join(root, ".git", "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			if s := stampOf(path); s.mtime.Nano() > g.refs.mtime.Nano() {
+			if s := stampOf(path); s.mtime > g.refs.mtime {
 				g.refs = s
 			}
 		}
@@ -316,18 +344,4 @@ func copyFile(from, to string) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
-}
-
-// strip takes an overlay's own marks from a directory.
-func strip(dir string) {
-	b := make([]byte, 4<<10)
-	n, err := unix.Llistxattr(dir, b)
-	if err != nil {
-		return
-	}
-	for name := range strings.SplitSeq(string(b[:n]), "\x00") {
-		if strings.HasPrefix(name, "user.overlay.") {
-			_ = unix.Lremovexattr(dir, name)
-		}
-	}
 }

@@ -1,9 +1,7 @@
 package world
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -43,19 +41,23 @@ func (m *Manager) each(f func(*world)) {
 // forward writes a file of the folder into the world, unless a command or a
 // pending edit has made another of it there.
 func (w *world) forward(path string) {
-	rel, ok := strings.CutPrefix(path, w.root+string(filepath.Separator))
+	rel, ok := nameIn(w.root, path)
 	if !ok || workspace.Protected(rel) == workspace.Never {
 		return
 	}
-	rel = filepath.ToSlash(rel)
 	if w.held[rel] == nil && w.layer.follow(rel) {
 		return
 	}
-	upper := filepath.Join(w.upper(), filepath.FromSlash(rel))
-	info, err := os.Lstat(upper)
+	top, err := w.inside()
+	if err != nil {
+		return
+	}
+	defer top.Close()
+	at := filepath.FromSlash(rel)
+	info, err := top.Lstat(at)
 	h := w.held[rel]
 	if err == nil {
-		now, _, err := readNode(upper)
+		now, _, err := readNodeOf(top, at)
 		if err != nil || h == nil || !h.same || now != h.node || isWhiteout(info) {
 			return
 		}

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,14 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -41,13 +38,35 @@ func (s *shadow) renewal(live bool, over []string) (*renewal, error) {
 	return &renewal{s: s, to: to, live: live, began: time.Now().UnixNano(), tracked: s.w.o.Tracked(s.w.root), over: over}, nil
 }
 
+// reopen opens the copy that took the place of another one.
+func (c *renewal) reopen() error {
+	to, err := os.OpenRoot(c.s.w.upper())
+	if err != nil {
+		return err
+	}
+	_ = c.to.Close()
+	c.to = to
+	return nil
+}
+
 func (s *shadow) renew(v view, live bool) error {
 	c, err := s.renewal(live, v.over())
 	if err != nil {
 		return err
 	}
-	defer c.to.Close()
+	defer func() { _ = c.to.Close() }() // which need not be the first one
 	r := rulesOf(v)
+	if s.used {
+		if err := s.clean(c.to, ".", s.top); err != nil {
+			if s.top, err = nil, s.w.startAnew(); err != nil {
+				return fmt.Errorf("what another session left in the copy of the workspace: %w", err)
+			}
+			if err := c.reopen(); err != nil {
+				return err
+			}
+		}
+		s.used = false
+	}
 	first := s.top == nil
 	if first {
 		var all Limits
@@ -56,12 +75,6 @@ func (s *shadow) renew(v view, live bool) error {
 		}
 		s.top = &copied{state: asDir, kids: map[string]*copied{}}
 	}
-	if s.used {
-		if err := s.clean(".", s.top); err != nil {
-			return fmt.Errorf("what another session left in the copy of the workspace: %w", err)
-		}
-		s.used = false
-	}
 	if !live {
 		if _, err := os.Lstat(s.at(".git")); err != nil {
 			s.forget(".git") // it was given up
@@ -69,7 +82,7 @@ func (s *shadow) renew(v view, live bool) error {
 		s.real, s.lent, s.base, s.output = nil, nil, r, s.top.outputOf()
 	}
 	err = c.dir(".", s.top, r, false, false)
-	if first && (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)) {
+	if first && (osfile.IsFull(err)) {
 		return &NoCopyError{fmt.Sprintf("there is no room for a copy of the workspace in %s; set XDG_CACHE_HOME to a place that has it", filepath.Dir(s.w.dir))}
 	}
 	if err != nil {
@@ -79,11 +92,11 @@ func (s *shadow) renew(v view, live bool) error {
 }
 
 // renewOne brings one name up, with what is in it.
-func (s *shadow) renewOne(rel string) error {
+func (s *shadow) renewOne(rel string, live bool) error {
 	if s.top == nil {
 		return nil
 	}
-	c, err := s.renewal(true, nil)
+	c, err := s.renewal(live, nil)
 	if err != nil {
 		return err
 	}
@@ -95,13 +108,13 @@ func (s *shadow) renewOne(rel string) error {
 			r = r.at(text)
 		}
 		name, kid := path.Join(dir, first), at.kids[first]
-		if i+1 < len(parts) && kid != nil && kid.state == asDir {
+		if i+1 < len(parts) && kid.lists() {
 			ignored, inGit = ignored || r.ignored(first, true), inGit || first == ".git"
 			at, dir, r = kid, name, r.enter(first)
 			continue
 		}
 		info, err := os.Lstat(c.from(name))
-		if err == nil {
+		if err == nil && spelledSo(c.from(name)) {
 			return c.entry(at, name, info, r, ignored, inGit)
 		}
 		if kid != nil {
@@ -130,18 +143,21 @@ func (c *renewal) dir(rel string, at *copied, r rules, ignored, inGit bool) erro
 	seen := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		seen[e.Name()] = true
+	}
+	// What went makes room for what is spelled in another way now.
+	for name, kid := range at.kids {
+		if !seen[name] && (!c.live || name != ".git") {
+			c.vanish(path.Join(rel, name), kid)
+			delete(at.kids, name)
+		}
+	}
+	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
 			continue // it went
 		}
 		if err := c.entry(at, path.Join(rel, e.Name()), info, r, ignored, inGit); err != nil {
 			return err
-		}
-	}
-	for name, kid := range at.kids {
-		if !seen[name] && (!c.live || name != ".git") {
-			c.vanish(path.Join(rel, name), kid)
-			delete(at.kids, name)
 		}
 	}
 	return nil
@@ -167,6 +183,11 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 		return nil // as are most
 	}
 	git := strings.EqualFold(name, ".git")
+	told := kid != nil && kid.state == asLeft && kid.again
+	if told {
+		delete(at.kids, name)
+		kid = nil
+	}
 	switch {
 	case c.s.w.held[rel] != nil:
 		return nil // what the view has is put there
@@ -179,13 +200,25 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	case inGit && (name == "lfs" || name == "annex") && path.Base(path.Dir(rel)) == ".git":
 		return nil // texts of files, which may be many
 	}
-	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !c.mayBeReal(rel)) {
+	if kid != nil && git && c.s.apart() && c.s.w.real[rel] != (kid.state == asReal) {
+		return c.exchange(at, rel, info, r)
+	}
+	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && !c.mayBeReal(rel)) {
 		c.vanish(rel, kid)
+		delete(at.kids, name)
+		kid = nil
+	}
+	if kid != nil && kid.state == asHollow && !c.live && !c.s.original(rel, lstat(c.s.at(rel))) {
+		if err := c.to.RemoveAll(filepath.FromSlash(rel)); err != nil { // what a command made of it
+			return err
+		}
 		delete(at.kids, name)
 		kid = nil
 	}
 	ignored = !inGit && !git && (ignored || r.ignored(name, info.IsDir()))
 	switch {
+	case at.state == asLinks && info.Mode()&fs.ModeIrregular != 0:
+		return c.junction(at, rel)
 	case info.IsDir():
 		if ignored && c.tracked(rel+"/") {
 			return c.enter(at, rel, kid, info, r, false, false)
@@ -212,13 +245,19 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	switch {
 	case c.s.w.hidden[rel]:
 		kid.state = asHollow
-		err = c.to.WriteFile(filepath.FromSlash(rel), nil, info.Mode().Perm())
+		err = c.hollow(rel, info)
+	case kid.output && !at.output && c.s.apart() && at.state != asLinks && c.namesFolder(rel):
+		c.s.leave(at, rel, leftNames, false)
+		return nil
 	case kid.output && c.s.output.and(Limits{1, info.Size()}).over(c.s.w.o.Output):
-		c.s.left = append(c.s.left, rel)
-		at.kids[name] = &copied{state: asLeft}
+		c.s.leave(at, rel, leftLarge, false)
 		return nil
 	default:
 		err = c.copy(rel, info)
+		if why := leftFor(err); why != "" {
+			c.s.leave(at, rel, why, told)
+			return nil
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it went, or a program made something else of where it is
@@ -229,7 +268,9 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	if now.changedSince(c.began - int64(grain)) {
 		kid.folder = stamp{} // a later change may have the same time
 	}
-	kid.copy = stampOf(c.s.at(rel))
+	if kid.copy = stampOf(c.s.at(rel)); kid.copy == (stamp{}) {
+		return nil // a program took it away at once: it does not count as seen
+	}
 	if at.kids[name] = kid; kid.output {
 		c.s.output = c.s.output.and(kid.outputOf())
 	}
@@ -242,33 +283,59 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 	if kid != nil && (kid.state == asLeft || kid.state == asHollow) {
 		return nil
 	}
+	if !c.live && c.s.apart() && kid != nil && (kid.state == asReal || kid.state == asLinks) {
+		if _, err := os.Lstat(c.s.at(rel)); errors.Is(err, fs.ErrNotExist) {
+			delete(at.kids, name) // a command took it away, which is not taken over
+			kid = nil
+		}
+	}
+	if kid != nil && kid.state == asReal && c.s.apart() {
+		return nil // as it was, or a command made something else in its place
+	}
 	if kid != nil && kid.state == asFile && kid.copy == stampOf(c.s.at(rel)) {
 		c.vanish(rel, kid)
 		delete(at.kids, name)
 		kid = nil
 	}
+	mkdir := func() error {
+		at := filepath.FromSlash(rel)
+		return errors.Join(c.to.Mkdir(at, 0o700), c.to.Chmod(at, info.Mode().Perm()|0o700))
+	}
 	have, err := os.Lstat(c.s.at(rel))
+	if err != nil && !c.live && kid != nil && kid.state == asDir && c.s.anyStays(kid) { // a command removed it
+		if err := mkdir(); err != nil {
+			return err
+		}
+		have, err = os.Lstat(c.s.at(rel))
+	}
 	there := err == nil
 	if kid != nil && (!there || kid.state == asFile) || there && !have.IsDir() {
 		return nil // a command took it away, or made something else in its place
 	}
 	if kid == nil {
-		kid = &copied{state: asDir, kids: map[string]*copied{}}
+		kid = &copied{state: asDir, kids: map[string]*copied{}, output: ignored}
 		switch {
 		case c.s.w.hidden[rel]:
 			kid.state = asHollow
 		case inGit && name == "objects" && isRepository(filepath.Dir(c.from(rel))):
 			kid.state = asLent
 		case there:
-		case dependencyDirs[name] && c.mayBeReal(rel):
+		case c.s.apart() && c.mayBeLink(at, rel) && c.link(kid, rel):
+			at.kids[name] = kid
+			return nil
+		case c.s.apart() && c.hasLinks(at, rel):
+			kid.state = asLinks
+		case !c.s.apart() && dependencyDirs[name] && c.mayBeReal(rel):
 			kid.state = asReal
 		case ignored && !c.fits(rel):
-			at.kids[name] = &copied{state: asLeft}
-			c.s.left = append(c.s.left, rel)
+			c.s.leave(at, rel, leftLarge, false)
+			return nil
+		case c.s.apart() && ignored && !at.output && at.state != asLinks && c.namesFolder(rel):
+			c.s.leave(at, rel, leftNames, false)
 			return nil
 		}
 		if !there {
-			if err := errors.Join(c.to.Mkdir(filepath.FromSlash(rel), 0o700), c.to.Chmod(filepath.FromSlash(rel), info.Mode().Perm()|0o700)); err != nil {
+			if err := mkdir(); err != nil {
 				return err
 			}
 		}
@@ -311,7 +378,12 @@ func (c *renewal) vanish(rel string, kid *copied) {
 	switch kid.state {
 	case asLeft:
 		return
-	case asLent:
+	case asReal:
+		if kid.copy != (stamp{}) && kid.copy == stampOf(c.s.at(rel)) {
+			_ = c.to.Remove(at)
+			return
+		}
+	case asLent, asHollow: // what a command made of it is nobody's
 		_ = c.to.RemoveAll(at)
 		return
 	case asFile:
@@ -323,7 +395,7 @@ func (c *renewal) vanish(rel string, kid *copied) {
 	for name, k := range kid.kids {
 		c.vanish(rel+"/"+name, k)
 	}
-	if info, err := os.Lstat(c.s.at(rel)); err == nil && (info.IsDir() || kid.state == asHollow && info.Size() == 0) {
+	if info, err := os.Lstat(c.s.at(rel)); err == nil && info.IsDir() {
 		_ = c.to.Remove(at) // if nothing is in it
 	}
 }
@@ -332,14 +404,23 @@ func (c *renewal) vanish(rel string, kid *copied) {
 // was built of it would look old.
 func (c *renewal) copy(rel string, info fs.FileInfo) error {
 	at := filepath.FromSlash(rel)
+	if text := c.rewritten(rel, info); text != nil {
+		return errors.Join(c.to.WriteFile(at, text, info.Mode().Perm()), c.to.Chtimes(at, info.ModTime(), info.ModTime()))
+	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(c.from(rel))
 		if err != nil {
 			return err
 		}
-		return c.to.Symlink(target, at)
+		if c.s.apart() && inDependencies(rel) {
+			target = moved(target, c.s.w.root, c.s.w.upper())
+		}
+		if err = c.to.Symlink(target, at); err != nil && runtime.GOOS == "windows" {
+			return errNoLink
+		}
+		return err
 	}
-	from, err := os.OpenFile(c.from(rel), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	from, err := osfile.Open(c.from(rel), os.O_RDONLY, 0)
 	closed := errors.Is(err, fs.ErrPermission) // nor can a command read it
 	if err != nil && !closed {
 		return err
@@ -362,100 +443,4 @@ func (c *renewal) copy(rel string, info fs.FileInfo) error {
 	}
 	err = errors.Join(err, to.Chmod(mode), to.Close())
 	return errors.Join(err, c.to.Chtimes(at, info.ModTime(), info.ModTime()))
-}
-
-// fits reports whether there is room for all that is in a directory.
-func (c *renewal) fits(rel string) bool {
-	sum := c.s.output
-	_ = filepath.WalkDir(c.from(rel), func(at string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil //nolint:nilerr // nor is it copied
-		case d.IsDir():
-			if name := filepath.ToSlash(strings.TrimPrefix(at, c.s.w.root+"/")); dependencyDirs[d.Name()] && c.mayBeReal(name) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			sum = sum.and(Limits{1, info.Size()})
-		}
-		if sum.over(c.s.w.o.Output) {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return !sum.over(c.s.w.o.Output)
-}
-
-// Fits finds out whether a folder is small enough for a copy.
-func (m *Manager) Fits(root string) error {
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return err
-	}
-	w := &world{o: m.o, root: real}
-	c := &renewal{s: &shadow{w: w}, tracked: m.o.Tracked(real)}
-	return c.measure(".", rulesIn(real), false, &Limits{})
-}
-
-// measure finds out whether the folder is small enough, before anything is copied.
-func (c *renewal) measure(rel string, r rules, ignored bool, sum *Limits) error {
-	entries, err := os.ReadDir(c.from(rel))
-	if err != nil {
-		return nil //nolint:nilerr // nor is it copied
-	}
-	r = r.at(ignoreFile(entries, c.from(rel)))
-	for _, e := range entries {
-		name := path.Join(rel, e.Name())
-		skip := ignored || r.ignored(e.Name(), e.IsDir())
-		switch {
-		case workspace.Protected(name) == workspace.Never || dependencyDirs[e.Name()] && e.IsDir() && c.mayBeReal(name):
-		case e.IsDir():
-			if skip && !c.tracked(name+"/") {
-				continue
-			}
-			if err := c.measure(name, r.enter(e.Name()), skip, sum); err != nil {
-				return err
-			}
-		case e.Type()&^fs.ModeSymlink == 0 && (!skip || c.tracked(name)):
-			if info, err := e.Info(); err == nil {
-				*sum = sum.and(Limits{1, info.Size()})
-			}
-			if sum.over(c.s.w.o.Copied) {
-				return &NoCopyError{fmt.Sprintf("the workspace is too large for a copy: it has more than %d files or %d MiB that git does not ignore", c.s.w.o.Copied.Files, c.s.w.o.Copied.Bytes>>20)}
-			}
-		}
-	}
-	return nil
-}
-
-// tryCopy finds out whether a command can have a directory in the place of its
-// workspace. The last step is a command.
-func (m *Manager) tryCopy() (err error) {
-	at, err := m.trialPlace()
-	if err != nil {
-		return err
-	}
-	scratch, err := os.MkdirTemp(at, "try.")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, osfile.RemoveAll(scratch)) }()
-	root, tree := filepath.Join(scratch, "root"), filepath.Join(scratch, upperDir)
-	if err := errors.Join(os.Mkdir(root, 0o700), os.Mkdir(tree, 0o700), os.WriteFile(filepath.Join(tree, "file"), nil, 0o600)); err != nil {
-		return err
-	}
-	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{At: tree}},
-		root, "sh", "-c", "test -e file && echo made > new")
-	if err == nil {
-		err = cmd.Run()
-	}
-	if err != nil {
-		return fmt.Errorf("a command can't work in a copy: %w", err)
-	}
-	if _, err := os.Lstat(filepath.Join(tree, "new")); err != nil {
-		return errors.New("what a command writes in a copy does not come to it")
-	}
-	return nil
 }

@@ -25,11 +25,26 @@ type layer interface {
 	seen() sandbox.Merged
 	path() string
 
-	// original reports that a name in the layer is the folder's own, whole that
-	// nothing is in a directory of it, and keeps that what is built there is not for
-	// the folder. gone are names of the folder that a directory hides besides by what
-	// was seen in it.
+	// forReal are those of some repositories of the folder that commands can have as
+	// they are.
+	forReal(repositories []string) []string
+
+	// met reports that the folder has not got another file under a name since commands
+	// met it, as far as a layer knows that better than the time of the file.
+	met(rel string, now stamp) bool
+
+	// original reports that a name in the layer is the folder's own, shut that no command
+	// may know what is there, stays why the folder's own stays whatever commands did, or
+	// that something below it does, hollows what stands in for what no command may know,
+	// whatever its name, replaces that a
+	// directory is there in the place of the folder's, not over it, whole that nothing
+	// is in a directory of it, and keeps that what is built there is not for the folder.
+	// gone are names of the folder that a directory hides besides by what was seen in it.
 	original(rel string, info fs.FileInfo) bool
+	shut(rel string) bool
+	stays(rel string) (why string, below bool)
+	hollows() map[stamp]bool
+	replaces(rel string) bool
 	whole(rel string) bool
 	keeps(rel string) bool
 	gone(rel string, seen map[string]bool) []gone

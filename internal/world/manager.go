@@ -2,7 +2,6 @@ package world
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,8 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
@@ -24,19 +22,24 @@ import (
 type Manager struct {
 	o Options
 
-	once, onceCopy     sync.Once
-	usable, usableCopy error
+	tried map[Kind]func() error // each once
 
 	mu     sync.Mutex
 	worlds map[key]*world
-	large  map[key]error     // why there is none
-	spare  map[string]*world // copies that no session has, by folder
+	large  map[key]error  // why there is none
+	spare  map[key]*world // copies that no session has
 	shared []shared
 }
 
 type key struct {
 	session, root string
 	kind          Kind
+}
+
+// shared is a directory that commands see below a layer of their own.
+type shared struct {
+	mount *sandbox.Mount
+	lock  *os.File
 }
 
 // New returns a Manager. Nothing is tried before the first use.
@@ -50,18 +53,18 @@ func New(o Options) *Manager {
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
-	return &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[string]*world{}}
+	m := &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[key]*world{}}
+	m.tried = map[Kind]func() error{Overlay: sync.OnceValue(m.try), Shadow: sync.OnceValue(m.tryCopy), Apart: sync.OnceValue(m.tryApart)}
+	return m
 }
 
 // Usable finds out, once, whether this machine can have worlds of a kind; it says
 // why not.
 func (m *Manager) Usable(kind Kind) error {
-	if kind == Shadow {
-		m.onceCopy.Do(func() { m.usableCopy = m.tryCopy() })
-		return m.usableCopy
+	if try := m.tried[kind]; try != nil {
+		return try()
 	}
-	m.once.Do(func() { m.usable = m.try() })
-	return m.usable
+	return fmt.Errorf("there are no worlds of the kind %q", string(kind))
 }
 
 // Begin makes what a command is about to see, and keeps it until End.
@@ -106,8 +109,9 @@ func (m *Manager) world(k key) (*world, error) {
 	if err := m.large[k]; err != nil {
 		return nil, err
 	}
-	if w := m.spare[k.root]; w != nil && k.kind == Shadow {
-		delete(m.spare, k.root)
+	if of := (key{root: k.root, kind: k.kind}); m.spare[of] != nil {
+		w := m.spare[of]
+		delete(m.spare, of)
 		m.worlds[k] = w
 		return w, nil
 	}
@@ -127,7 +131,7 @@ func (m *Manager) IsDir(session, root, name string) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, kind := range []Kind{Overlay, Shadow} {
+	for kind := range m.tried {
 		if w := m.worlds[key{session, real, kind}]; w != nil {
 			if info, err := os.Lstat(filepath.Join(w.upper(), name)); err == nil && info.IsDir() {
 				return true
@@ -144,11 +148,12 @@ func (m *Manager) CloseSession(session string) {
 	for k, w := range m.worlds {
 		if k.session == session {
 			delete(m.worlds, k)
+			of := key{root: k.root, kind: k.kind}
 			switch again := w.recycled(); {
 			case again == nil:
 				w.close()
-			case m.spare[k.root] == nil:
-				m.spare[k.root] = again
+			case m.spare[of] == nil:
+				m.spare[of] = again
 			default:
 				again.close()
 			}
@@ -165,9 +170,9 @@ func (m *Manager) Close() {
 		w.close()
 		delete(m.worlds, k)
 	}
-	for root, w := range m.spare {
+	for of, w := range m.spare {
 		w.close()
-		delete(m.spare, root)
+		delete(m.spare, of)
 	}
 	for _, s := range m.shared {
 		s.mount.Close()
@@ -192,16 +197,18 @@ func place(root string) (string, error) {
 			continue
 		}
 		real, err := filepath.EvalSymlinks(dir)
-		if err != nil || root != "" && (real == root || strings.HasPrefix(real, root+"/")) {
+		if err != nil || root != "" && (real == root || below(filepath.ToSlash(real), filepath.ToSlash(root))) {
 			continue
 		}
-		var st unix.Stat_t
-		if unix.Lstat(real, &st) == nil && int(st.Uid) == os.Geteuid() && st.Mode&0o022 == 0 {
+		if isPrivate(real) {
 			return real, nil
 		}
 	}
 	return "", errors.New("there is no private directory outside of the workspace to keep what commands change; set XDG_CACHE_HOME to one")
 }
+
+// fresh begins the name of a world that is not locked yet.
+const fresh = "new."
 
 // prefix begins the names of the worlds of a folder.
 func prefix(root string) string {
@@ -211,10 +218,10 @@ func prefix(root string) string {
 
 func (m *Manager) newWorld(root, dir string, kind Kind) *world {
 	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
-	if kind == Shadow {
-		w.layer = &shadow{w: w}
+	if kind == Overlay {
+		w.layer = newOverlay(w)
 	} else {
-		w.layer = &overlay{w: w}
+		w.layer = &shadow{w: w}
 	}
 	return w
 }
@@ -225,25 +232,22 @@ func (m *Manager) open(root string, kind Kind) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := os.MkdirTemp(at, "new."+prefix(root))
+	made, err := os.MkdirTemp(at, fresh+prefix(root))
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(at, strings.TrimPrefix(filepath.Base(fresh), "new."))
+	dir := filepath.Join(at, strings.TrimPrefix(filepath.Base(made), fresh))
 	w := m.newWorld(root, dir, kind)
 	defer func() {
 		if err != nil {
 			w.close()
-			_ = os.Remove(fresh) // which has another name by now, or nothing in it
+			_ = os.Remove(made) // which has another name by now, or nothing in it
 		}
 	}()
-	if w.lock, err = os.Open(fresh); err != nil {
-		return nil, err
+	if w.lock, err = lockDir(made); err != nil {
+		return nil, fmt.Errorf("%s can't be locked: %w", made, err)
 	}
-	if err := unix.Flock(int(w.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("%s can't be locked: %w", fresh, err)
-	}
-	if err := os.Rename(fresh, dir); err != nil { // only now does Sweep find it
+	if err := os.Rename(made, dir); err != nil { // only now does Sweep find it
 		return nil, err
 	}
 	for _, name := range []string{upperDir, workDir, atDir, trashDir} {
@@ -270,14 +274,17 @@ func Sweep(root string) error {
 	}
 	left, err := filepath.Glob(filepath.Join(at, prefix(real)+"*"))
 	for _, dir := range left {
-		f, openErr := os.Open(dir)
-		if openErr != nil {
+		switch info, err := os.Lstat(dir); {
+		case err != nil:
+			continue // it went with its directory
+		case !info.IsDir():
+			removeLock(dir)
 			continue
 		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		if l, lockErr := lockDir(dir); lockErr == nil {
 			err = errors.Join(err, osfile.RemoveAll(dir))
+			l.release()
 		}
-		f.Close()
 	}
 	return err
 }
@@ -291,84 +298,14 @@ func InUse() bool {
 	}
 	dirs, _ := filepath.Glob(filepath.Join(at, "*"))
 	for _, dir := range dirs {
-		f, err := os.Open(dir)
-		if err != nil {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			continue
 		}
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		l, err := lockDir(dir)
+		if errors.Is(err, filelock.ErrLocked) {
 			return true
 		}
+		l.release()
 	}
 	return false
-}
-
-// trialPlace is where a kind of world is tried, or why none can be had.
-func (m *Manager) trialPlace() (string, error) {
-	if m.o.Box == nil {
-		return "", errors.New("commands can't be confined here")
-	}
-	level, err := m.o.Box.LevelFor(sandbox.Auto)
-	if err != nil {
-		return "", err
-	}
-	if level < sandbox.Bubblewrap {
-		return "", errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
-	}
-	return place("")
-}
-
-// try makes an overlay and does in it what commands do; that it can be mounted
-// alone says nothing. The last step is a command.
-func (m *Manager) try() (err error) {
-	at, err := m.trialPlace()
-	if err != nil {
-		return err
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(at, &st); err != nil {
-		return err
-	}
-	on := fmt.Sprintf("worlds on device %d", st.Dev)
-	if m.o.Box.Works(on) {
-		return nil
-	}
-	scratch, err := os.MkdirTemp(at, "try.")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, osfile.RemoveAll(scratch)) }()
-	lower := filepath.Join(scratch, "lower")
-	if err := errors.Join(os.MkdirAll(filepath.Join(lower, "dir"), 0o700), os.WriteFile(filepath.Join(lower, "dir", "file"), nil, 0o600)); err != nil {
-		return err
-	}
-	w := &world{o: m.o, root: lower, dir: scratch}
-	for _, name := range []string{upperDir, workDir, atDir} {
-		if err := os.Mkdir(filepath.Join(scratch, name), 0o700); err != nil {
-			return err
-		}
-	}
-	mount, err := m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: w.upper(), Work: filepath.Join(scratch, workDir)})
-	if err != nil {
-		return err
-	}
-	defer mount.Close()
-	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{
-		Root: lower, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{Mount: mount, At: filepath.Join(scratch, atDir)},
-	}, lower, "sh", "-c", "rm -r dir && mkdir dir && echo made > dir/new && test ! -e dir/file")
-	if err == nil {
-		err = cmd.Run()
-	}
-	if err != nil {
-		return fmt.Errorf("a command can't work in an overlay: %w", err)
-	}
-	if _, err := os.Stat(filepath.Join(lower, "dir", "file")); err != nil {
-		return errors.New("an overlay does not keep what is written from the directory below")
-	}
-	if !opaque(filepath.Join(w.upper(), "dir")) {
-		return errors.New("the kernel does not mark a directory that takes the place of another")
-	}
-	m.o.Box.Worked(on)
-	return nil
 }

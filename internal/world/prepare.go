@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -29,6 +28,10 @@ func (w *world) prepare(v view, live bool) (equal bool, err error) {
 	rejected := false
 	// What goes first makes room; a directory comes before what is in it.
 	list := slices.Sorted(maps.Keys(names))
+	spellings := map[string]int{}
+	for _, rel := range list {
+		spellings[anySpelling.Key(rel)]++
+	}
 	wants := make(map[string]want, len(list))
 	for _, rel := range list {
 		if workspace.Protected(rel) == workspace.Never {
@@ -38,7 +41,7 @@ func (w *world) prepare(v view, live bool) (equal bool, err error) {
 			equal = false
 			continue
 		}
-		x := w.compare(v, rel)
+		x := w.compare(v, rel, spellings[anySpelling.Key(rel)] > 1)
 		wants[rel] = x
 		equal = equal && x.same
 		if n, ok := w.made[rel]; ok && x.same {
@@ -69,18 +72,31 @@ type want struct {
 	done bool // it has it
 }
 
-// compare finds out what a name shall have, and whether the folder has it.
-func (w *world) compare(v view, rel string) want {
+// compare finds out what a name shall have, and whether the folder has it. twin: there is
+// another spelling of it, by which the same may be found.
+func (w *world) compare(v view, rel string, twin bool) want {
 	lowPath := filepath.Join(w.root, filepath.FromSlash(rel))
 	x := want{held: held{lower: stampOf(lowPath)}}
 	h := w.held[rel]
 	var known bool
 	x.node, x.text, known = viewNode(v.Files, v.name(rel))
+	other := twin && x.lower != stamp{} && !spelledSo(lowPath)
+	if other {
+		x.lower = stamp{}
+	}
+	if twin && known {
+		if as, err := v.Resolve(v.Abs(v.name(rel))); err == nil && as != v.name(rel) {
+			x.node, x.text = node{}, nil
+		}
+	}
 	if h != nil && known && h.node == x.node && h.lower == x.lower {
 		x.held, x.done = *h, true
 		return x
 	}
 	low, text, err := readNode(lowPath)
+	if other {
+		low, text, err = node{}, nil, nil
+	}
 	if !known || err != nil {
 		x.node, x.text, x.same = low, text, true // whatever is there is seen
 	} else {
@@ -126,8 +142,12 @@ func (h *held) sameNode(x want) bool { return h != nil && h.node == x.node }
 // torn notes what is there of a text that could not be put there whole: no command
 // wrote it, and the next time it is put there again.
 func (w *world) torn(rel string, x want) {
-	n, _, err := readNode(filepath.Join(w.layer.path(), filepath.FromSlash(rel)))
-	if err == nil {
+	top, err := os.OpenRoot(w.layer.path())
+	if err != nil {
+		return
+	}
+	defer top.Close()
+	if n, _, err := readNodeOf(top, filepath.FromSlash(rel)); err == nil {
 		w.held[rel] = &held{node: n, lower: x.lower}
 	}
 }
@@ -158,6 +178,11 @@ func (w *world) putMerged(rel string, x want) error {
 		return top.Symlink(string(x.text), at)
 	}
 	mode := w.mode(rel, x)
+	if info != nil && info.Mode().Perm()&0o200 == 0 {
+		if err := top.Chmod(at, mode|0o200); err != nil {
+			return err
+		}
+	}
 	if err := top.WriteFile(at, x.text, mode); err != nil {
 		return err
 	}
@@ -169,8 +194,13 @@ func (w *world) putUpper(rel string, x want) error {
 	if err := w.layer.parents(rel); err != nil {
 		return err
 	}
-	at := filepath.Join(w.upper(), filepath.FromSlash(rel))
-	if err := osfile.RemoveAll(at); err != nil {
+	top, err := w.inside()
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	at := filepath.FromSlash(rel)
+	if err := removeAll(top, at); err != nil {
 		return err
 	}
 	switch {
@@ -180,13 +210,10 @@ func (w *world) putUpper(rel string, x want) error {
 		}
 		return w.layer.hide(rel)
 	case x.link:
-		return os.Symlink(string(x.text), at)
+		return top.Symlink(string(x.text), at)
 	}
 	mode := w.mode(rel, x)
-	if err := os.WriteFile(at, x.text, mode); err != nil {
-		return err
-	}
-	return os.Chmod(at, mode)
+	return errors.Join(top.WriteFile(at, x.text, mode), top.Chmod(at, mode))
 }
 
 // mode is that of the folder's own file, if there is one, with the execute bits
@@ -205,7 +232,7 @@ func (w *world) mode(rel string, x want) fs.FileMode {
 // dropOutput removes what was built of text that nobody wants any more.
 func (w *world) dropOutput() error {
 	clear(w.made)
-	w.since = w.began
+	maps.DeleteFunc(w.waiting, func(rel string, _ int64) bool { return !inDependencies(rel) }) // those stay
 	f := w.walk()
 	var errs []error
 	for _, o := range f.output {

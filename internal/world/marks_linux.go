@@ -1,0 +1,47 @@
+package world
+
+import (
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The marks by which an overlay says what it hides. A copy has none.
+
+func isWhiteout(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode()&fs.ModeCharDevice != 0 && st.Rdev == 0
+}
+
+// opaqueName marks a directory of an upper layer that hides the one below it.
+const opaqueName = "user.overlay.opaque"
+
+func opaque(dir string) bool {
+	var b [1]byte
+	n, err := unix.Lgetxattr(dir, opaqueName, b[:])
+	return err == nil && n == 1 && b[0] == 'y'
+}
+
+// whiteout makes what hides the name below it.
+func whiteout(path string) error {
+	if err := unix.Mknod(path, unix.S_IFCHR, 0); err != nil {
+		return &fs.PathError{Op: "whiteout", Path: path, Err: err}
+	}
+	return nil
+}
+
+// strip takes an overlay's own marks from a directory.
+func strip(dir string) {
+	b := make([]byte, 4<<10)
+	n, err := unix.Llistxattr(dir, b)
+	if err != nil {
+		return
+	}
+	for name := range strings.SplitSeq(string(b[:n]), "\x00") {
+		if strings.HasPrefix(name, "user.overlay.") {
+			_ = unix.Lremovexattr(dir, name)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package world
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+)
+
+// Elsewhere there are no overlays, and none of their marks.
+
+var errNoOverlay = errors.New("overlays take Linux")
+
+func (m *Manager) try() error { return errNoOverlay }
+
+func newOverlay(*world) layer { return nil } // nothing that is not Usable is made
+
+// Share says why there is nothing to share.
+func (*Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
+	return layer, "", errNoOverlay
+}
+
+func isWhiteout(fs.FileInfo) bool { return false }
+
+func strip(string) {}
