@@ -3,6 +3,8 @@ package platforms
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -454,4 +456,105 @@ func TestCommand(t *testing.T) {
 	}
 	t.Logf("run_command: %v, %s", r.OK, r.Content)
 	e.close()
+}
+
+// settings writes the user's own.
+func (p *place) settings(set object) {
+	p.t.Helper()
+	text, err := json.Marshal(set)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	dir := map[string]string{"windows": "r/sidecar", "darwin": "Library/Application Support/sidecar"}[runtime.GOOS]
+	if dir == "" {
+		dir = ".config/sidecar"
+	}
+	name := filepath.Join(p.home, filepath.FromSlash(dir), "settings.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o600)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestProgram: a program of the user's sees what is pending, and what it writes is
+// pending. It needs no shell, which Wine has not.
+func TestProgram(t *testing.T) {
+	p := newPlace(t)
+	tool := func(name, unix, cmd string) object {
+		command := []string{"sh", "-c", unix}
+		if runtime.GOOS == "windows" {
+			command = []string{"cmd", "/c", cmd}
+		}
+		return object{"name": name, "description": "A test.", "command": command}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := tool("past", "true", "")
+	if runtime.GOOS == "windows" {
+		past["command"] = []string{self, "-test.run=^TestWrites$", "--", filepath.Join(p.dir, "past.txt"), "here.txt"}
+	}
+	p.settings(object{
+		"toolPermissions": object{"custom_look": "allow", "custom_change": "allow", "custom_past": "allow"},
+		"tools": object{"custom": []object{
+			tool("look", "cat a.txt; pwd; exit 3", "type a.txt & cd & exit 3"), // what failed says how it ran
+			tool("change", "echo more >> a.txt; echo made > made.txt; rm gone; mv d e", "echo more>> a.txt& echo made> made.txt& del gone& move d e"),
+			past,
+		}},
+	})
+	before := map[string]string{"a.txt": p.read("a.txt"), "gone": "x\n", "d/e.md": p.read("d/e.md"), "made.txt": "", "e/e.md": ""}
+	e := p.open()
+	e.good("edit_file", object{"path": "a.txt", "search": "one", "replace": "ONE"}, "")
+	r := e.call("custom_look", object{})
+	if strings.Contains(r.Content, "started once more") { // qemu, which TestCommand has said
+		e.close()
+		t.Skip(r.Content)
+	}
+	if r.OK || !strings.Contains(r.Content, "exit code 3") || !strings.Contains(r.Content, "ONE") || !strings.Contains(r.Content, p.dir) {
+		t.Errorf("it does not see what is pending, in the workspace: %v, %s", r.OK, r.Content)
+	}
+	if strings.Contains(r.Content, "worlds") {
+		t.Errorf("it names the copy: %s", r.Content)
+	}
+	if runtime.GOOS == "windows" {
+		if !strings.Contains(r.Content, "in a copy of the workspace at another path") || !strings.Contains(r.Content, "past the review") {
+			t.Errorf("it does not say where it ran: %s", r.Content)
+		}
+		if out, _ := p.shell("doctor", "--json"); !strings.Contains(out, `"shadow: commands see pending`) {
+			t.Errorf("doctor says %s", out)
+		}
+	}
+	e.good("custom_change", object{}, "held for review")
+	e.isPending("a.txt:2", "e/e.md:1", "gone:1", "made.txt:1")
+	p.isOnDisk(before)
+	e.good("read_file", object{"path": "a.txt"}, "more")
+	if runtime.GOOS == "windows" { // the control: what goes past is on the disk, what does not is not
+		e.good("custom_past", object{}, "here.txt")
+		p.isOnDisk(map[string]string{"past.txt": "written", "here.txt": ""})
+		e.isPending("a.txt:2", "e/e.md:1", "gone:1", "here.txt:1", "made.txt:1")
+	}
+	e.do("sidecar.review.reject", nil, nil)
+	e.isPending()
+	r = e.call("custom_look", object{})
+	if strings.Contains(r.Content, "ONE") || strings.Contains(r.Content, "more") {
+		t.Errorf("it sees what was rejected: %s", r.Content)
+	}
+	p.isOnDisk(before)
+	e.close()
+	// Of the copies nothing stays.
+	for _, name := range []string{"l/sidecar-ls/cache/worlds", ".cache/sidecar-ls/worlds", "Library/Caches/sidecar-ls/worlds"} {
+		entries, err := os.ReadDir(filepath.Join(p.home, filepath.FromSlash(name)))
+		if err == nil && len(entries) > 0 {
+			t.Errorf("left are %v", entries)
+		}
+	}
+}
+
+// TestWrites is what custom_past runs: it writes the files that it is told to.
+func TestWrites(t *testing.T) {
+	for _, name := range flag.Args() {
+		if err := os.WriteFile(name, []byte("written"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
