@@ -171,8 +171,7 @@ async function others() {
   await take('dialog');
   await page.keyboard.press('Enter');
 
-  await me.command('SideCar: Run Tool');
-  await me.find('grep', 'Search in files');
+  await me.pick('SideCar: Run Tool', 'Search in files', 'grep');
   const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   await form.locator('[name=pattern]').fill('func \\w+');
   await form.locator('summary').click();
@@ -194,8 +193,7 @@ async function others() {
   await me.open('Shadow Workspaces');
   await me.open('Sessions');
   await me.row('faster-sort', 'Shadow Workspaces').waitFor();
-  await me.command('Welcome: Open Walkthrough...');
-  await me.choose('Work with agents in SideCar');
+  await me.pick('Welcome: Open Walkthrough...', 'Work with agents in SideCar');
   await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
   await take('walkthrough');
 

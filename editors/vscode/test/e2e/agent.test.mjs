@@ -40,14 +40,14 @@ after(async () => {
 /** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
 const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
 
-/** The pages of the view that are on the screen: that of the side bar is the one further right. */
+/** The pages of the view that are on the screen: that of the side bar is the one further right, and it has to be there. */
 async function pages() {
-  const found = [];
+  const found = [], bar = await soon(page.locator('.part.auxiliarybar').boundingBox({ timeout: 1000 }));
   for (const outer of await page.locator('iframe.webview.ready').elementHandles()) {
     const area = await soon(outer.boundingBox()), frame = (await soon(outer.contentFrame()))?.childFrames().at(-1);
-    if (area?.width > 0 && frame && await soon(frame.locator('.composer').count())) { found.push({ frame, x: area.x }); }
+    if (area?.width > 0 && frame && await soon(frame.locator('.composer').count())) { found.push({ frame, x: area.x, inBar: bar && area.x >= bar.x - 1 }); }
   }
-  return found.sort((a, b) => b.x - a.x).map(f => f.frame);
+  return found.some(f => f.inBar) ? found.sort((a, b) => b.x - a.x).map(f => f.frame) : [];
 }
 const view = () => eventually('the view', async () => (await pages())[0]);
 const text = async (f = undefined) => (await (f ?? await view()).locator('#app').innerText()).replace(/\u00a0/g, ' ');
@@ -343,8 +343,7 @@ test('what an agent writes opens nothing and loads nothing', async () => {
 });
 
 test('two runs go on at once, and neither has a row of the other', async () => {
-  await me.command('SideCar: New Agent Run');
-  await me.choose('grace');
+  await me.pick('SideCar: New Agent Run', 'grace');
   await press('Start grace');
   await press('Start');
   const grace = await played.next();
@@ -354,12 +353,10 @@ test('two runs go on at once, and neither has a row of the other', async () => {
   await me.command('SideCar: Open Agent in Editor');
   const [side, tab] = await eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
   await shows('You are Grace', tab);
-  // Another place of the page first: the field may have had the focus before, and what the command still does would close the list.
-  await side.evaluate(() => document.activeElement?.blur());
+  await side.evaluate(() => document.activeElement?.blur()); // another place of the page first: the field may have the focus already
   await me.command('SideCar: Focus Agent');
   await eventually('the focus', () => side.evaluate(() => document.hasFocus() && document.activeElement.matches('.composer textarea')));
-  await me.command('SideCar: Show Agent Runs');
-  await me.choose('● Count words, please');
+  await me.pick('SideCar: Show Agent Runs', '● Count words, please');
   await shows('ada', side);
   await eventually('the title of the tab', async () => /You are Grace/.test(await me.text(page.locator('.tab'))));
   await say('And you are Ada');
@@ -463,8 +460,7 @@ test('the whole conversation opens as a document', async () => {
 });
 
 test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {
-  await me.command('SideCar: New Agent Run');
-  await me.choose('sidecar-ls');
+  await me.pick('SideCar: New Agent Run', 'sidecar-ls');
   // Until its run is shown, what is typed is for the one before.
   await (await view()).locator('.head-agent', { hasText: /^sidecar-ls$/ }).waitFor();
   await say('Make it better');

@@ -35,7 +35,8 @@ test('an edit waits in the review and is accepted, in the container', async () =
 });
 
 test('the server and what it runs are in the container, where no namespaces are to be had, and the question says so', async () => {
-  const call = me.call('run_command', { command: 'hostname > where.txt; id -u >> where.txt' });
+  assert.equal((await me.call('edit_file', { path: 'notes.txt', search: 'bread', replace: 'butter' })).ok, true);
+  const call = me.call('run_command', { command: 'hostname > where.txt; id -u >> where.txt; cat notes.txt; pwd' });
   await me.dialog.waitFor();
   assert.match(await me.text(me.dialog), /commands are not fully confined here/);
   await me.shot('container-question');
@@ -43,5 +44,14 @@ test('the server and what it runs are in the container, where no namespaces are 
   const r = await call;
   assert.equal(r.ok, true, r.content);
   assert.match(r.content, /Landlock/);
-  assert.equal(fs.readFileSync(path.join(box.ws, 'where.txt'), 'utf8'), 'dev\n1000\n');
+  assert.equal(r.structured.world, 'shadow');
+  // It works in a copy elsewhere, sees what is pending, and what it writes is reviewed.
+  assert.ok(r.content.includes(`butter\n${box.ws}\n`), r.content);
+  await eventually('the rows', async () => assert.deepEqual(await me.rows(), ['notes.txt +1 −1', 'where.txt +2']) ?? true);
+  assert.equal(fs.existsSync(path.join(box.ws, 'where.txt')), false);
+  await me.shot('container-rows');
+  await me.command('SideCar: Accept All Pending Changes');
+  await me.dialog.locator('.monaco-button', { hasText: 'Accept All' }).click();
+  await eventually('the file', async () => fs.readFileSync(path.join(box.ws, 'where.txt'), 'utf8') === 'dev\n1000\n');
+  assert.equal(fs.readFileSync(path.join(box.ws, 'notes.txt'), 'utf8'), 'butter\n');
 });

@@ -53,8 +53,7 @@ test('the server starts when the view is opened, and the mode can be chosen', as
 test('a tool is run from its form, and its result is a document', async () => {
   await me.open('Tools');
   await me.view('Tools').locator('.monaco-list-row').nth(1).waitFor();
-  await me.command('SideCar: Run Tool');
-  await me.find('grep', 'Search in files');
+  await me.pick('SideCar: Run Tool', 'Search in files', 'grep');
   const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   await form.locator('[name=pattern]').fill('line 17');
   await me.shot('form');
@@ -66,8 +65,7 @@ test('a tool is run from its form, and its result is a document', async () => {
 });
 
 test('what is wrong in a form is said beside the field', async () => {
-  await me.command('SideCar: Run Tool');
-  await me.find('read_file', 'Read file');
+  await me.pick('SideCar: Run Tool', 'Read file', 'read_file');
   const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   await form.locator('[name=path]').fill('README.md');
   await form.locator('summary').click();
@@ -346,8 +344,7 @@ test('what deletes is asked in a dialog; Enter denies, and Escape leaves the que
   await page.keyboard.press('Escape');
   await me.dialog.waitFor({ state: 'hidden' });
   await me.view('Questions').locator('.monaco-list-row', { hasText: 'guide.txt' }).waitFor();
-  await me.command('SideCar: Answer Question');
-  await me.choose('Allow once');
+  await me.pick('SideCar: Answer Question', 'Allow once');
   assert.equal((await call).ok, true);
   assert.equal(fs.existsSync(path.join(box.ws, 'docs/guide.txt')), false);
 });
@@ -541,13 +538,11 @@ test('a shadow workspace is made, merged into the review and discarded', async (
   await me.row('1 file changed', 'Shadow Workspaces').waitFor();
   await me.click(me.row('try-it', 'Shadow Workspaces'), 'the diff', async () => /\+twenty/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.shot('shadow');
-  await me.command('SideCar: Merge Shadow Workspace into Review');
-  await me.choose('try-it');
+  await me.pick('SideCar: Merge Shadow Workspace into Review', 'try-it');
   await eventually('it waits for review', async () => (await me.pending()).some(e => e.path === 'src/store/values.txt'));
   assert.ok(!disk('src/store/values.txt').includes('twenty'));
   await me.agent('sidecar.session.close', { session: 'shadowed' });
-  await me.command('SideCar: Discard Shadow Workspace');
-  await me.choose('try-it');
+  await me.pick('SideCar: Discard Shadow Workspace', 'try-it');
   await me.dialog.locator('.monaco-button', { hasText: 'Discard' }).click();
   await eventually('discarded', async () => (await me.agent('sidecar.shadow.list', {})).shadows.length === 0);
   await me.view('Shadow Workspaces').locator('.welcome-view-content').waitFor();
@@ -556,8 +551,7 @@ test('a shadow workspace is made, merged into the review and discarded', async (
 });
 
 test('the walkthrough opens', async () => {
-  await me.command('Welcome: Open Walkthrough...');
-  await me.choose('Work with agents in SideCar');
+  await me.pick('Welcome: Open Walkthrough...', 'Work with agents in SideCar');
   await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
   await me.shot('walkthrough');
   await me.command('View: Close All Editors');

@@ -44,9 +44,18 @@ export function person(page, { agentPort, shots }) {
     async choose(label) {
       await page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
     },
-    async find(filter, label) {
-      await page.locator('.quick-input-widget input.input').fill(filter);
-      await me.choose(label);
+    /** Runs a command that opens a list, and chooses there; again, when a webview that gets the focus late has closed the list. */
+    async pick(title, label, filter) {
+      const row = page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first();
+      await eventually(`${label} in the list of ${title}`, async () => {
+        await me.command(title);
+        if (filter) { // not into the list of commands, which may still be there
+          await page.locator('.quick-input-widget input.input:not([placeholder^="Type the name of a command"])').fill(filter, { timeout: 10_000 });
+        }
+        await row.waitFor({ timeout: 10_000 });
+        await row.click({ timeout: 5000 });
+        return true;
+      });
     },
     async type(value) {
       const input = page.locator('.quick-input-widget input.input');
@@ -74,7 +83,7 @@ export function person(page, { agentPort, shots }) {
       });
     },
     async inline(row, action) {
-      await row.hover();
+      await row.hover({ timeout: 5000 }); // a row that is gone by now is not waited for
       await row.locator(`.action-label[aria-label^="${action}"]`).first().click({ timeout: 5000 });
     },
     /** Shows the container's views, if they are not on the screen already: a click on it would put them away. */
