@@ -12,12 +12,11 @@ part() {
   (export WORKBENCH="$name"; exec timeout -k 20 600 node --test --test-concurrency=1 --test-reporter=spec "$@") >"$dir/$name" 2>&1 &
   running="$running $!"
 }
-# The page needs no workbench.
-page=test/e2e/agentPage.test.mjs
-others=$(ls test/e2e/*.test.mjs | grep -v $page)
-part newest $others
-part floor $others
-part page $page
+# What takes its steps from agentStep.mjs needs no workbench.
+workbench=$(grep -L agentStep.mjs test/e2e/*.test.mjs)
+part newest $workbench
+part floor $workbench
+part page $(grep -l agentStep.mjs test/e2e/*.test.mjs)
 failed=0
 for pid in $running; do wait "$pid" || failed=1; done
 running=

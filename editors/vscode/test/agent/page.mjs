@@ -21,6 +21,11 @@ export async function bundle() {
 // What the workbench gives a page. The state is kept as by a reload, in the name of the window.
 const host = `
 const posted = window.posted = [];
+// Effects run in a timer after the frame in which a row was drawn: what they send is there after a timer that is set later.
+window.drawn = async () => {
+  for (let n = 0; n < 3; n++) { await new Promise(r => requestAnimationFrame(r)); }
+  await new Promise(r => setTimeout(r));
+};
 let state = window.name ? JSON.parse(window.name) : undefined;
 window.acquireVsCodeApi = () => ({ postMessage: m => posted.push(structuredClone(m)), getState: () => state, setState: s => { state = s; window.name = JSON.stringify(s); } });
 `;
@@ -47,13 +52,13 @@ export async function pages(browser) {
       }, [{ ...fonts, ...themes[theme] }, `${classes[theme]} vscode-reduce-motion${reader ? ' vscode-using-screen-reader' : ''}`]);
       const me = {
         page, requests, faults,
-        /** What the page has sent, of a type or all. */
-        posted: type => page.evaluate(type => window.posted.filter(m => !type || m.type === type), type),
-        forget: () => page.evaluate(() => { window.posted.length = 0; }),
+        /** What the page has sent, of a type or all, once all is drawn. */
+        posted: type => page.evaluate(async type => { await window.drawn(); return window.posted.filter(m => !type || m.type === type); }, type),
+        forget: () => page.evaluate(async () => { await window.drawn(); window.posted.length = 0; }),
         /** Sends messages as the extension does, and waits until they are drawn. */
         send: (...messages) => page.evaluate(async messages => {
           for (const m of messages) { window.dispatchEvent(new MessageEvent('message', { data: m })); }
-          for (let n = 0; n < 3; n++) { await new Promise(r => requestAnimationFrame(r)); }
+          await window.drawn();
         }, messages),
         async reload() { await page.reload(); await dress(); },
         row: key => page.locator(`.row[data-key="${key}"]`),

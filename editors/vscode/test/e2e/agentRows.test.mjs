@@ -40,7 +40,7 @@ step('pictures are asked for, drawn with their names, and open in an editor', {}
   await me.send(given(1, png(640, 320)));
   const img = me.page.getByRole('img', { name: 'Image: before.png' });
   await img.waitFor();
-  assert.deepEqual(await img.evaluate(e => [e.complete, e.naturalWidth, e.src.startsWith('blob:'), e.getBoundingClientRect().width < innerWidth]), [true, 640, true, true]);
+  assert.deepEqual(await img.evaluate(async e => { await e.decode(); return [e.complete, e.naturalWidth, e.src.startsWith('blob:'), e.getBoundingClientRect().width < innerWidth]; }), [true, 640, true, true]);
   assert.match(await me.row('c:s').innerText(), /Image from Claude Code: It is gone\./);
   assert.match(await me.page.locator('.transcript').innerText(), /An image is not shown: it is no PNG/);
   await me.forget();
