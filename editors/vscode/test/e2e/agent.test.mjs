@@ -376,11 +376,12 @@ test('two runs go on at once, and neither has a row of the other', async () => {
   await press('Allow', tab);
   assert.equal(await answered, 'yes');
   grace.end();
-  await shows(/Done|Send/, tab);
+  for (const f of [side, tab]) { await (await button('Send', f)).waitFor(); } // neither works any more
 });
 
 test('after a reload both pages, the rows and the draft are there', async () => {
-  const [side, tab] = await pages();
+  const both = () => eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
+  const [side, tab] = await both();
   const rows = async f => (await f.locator('.transcript .row').allInnerTexts()).join('\n').replace(/\s+/g, ' ');
   const had = [await rows(side), await rows(tab)];
   await (await composer()).fill('a draft');
@@ -388,7 +389,7 @@ test('after a reload both pages, the rows and the draft are there', async () => 
   await me.kept('a draft', 'webviewView.sidecar.agentView');
   await page.reload({ waitUntil: 'commit' });
   await me.container.waitFor({ timeout: 90_000 });
-  const [side2, tab2] = await eventually('two pages', async () => { const all = await pages(); return all.length === 2 && all; });
+  const [side2, tab2] = await both();
   await eventually('the rows', async () => { assert.deepEqual([await rows(side2), await rows(tab2)], had); return true; });
   await eventually('the draft', async () => await (await composer()).inputValue() === 'a draft');
   await (await composer()).fill('');

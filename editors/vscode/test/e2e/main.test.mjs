@@ -411,7 +411,7 @@ test('diagrams are drawn, when an agent shows one without taking the focus', asy
   await drawings.locator('figure').nth(2).waitFor();
   await drawings.locator('.about', { hasText: 'graphviz is not drawn' }).waitFor();
   await drawings.locator('.error', { hasText: /Parse error|Lexical error|Syntax error/i }).waitFor();
-  assert.equal(await drawings.locator('.drawing svg').count(), 1);
+  await eventually('one drawing', async () => await drawings.locator('.drawing svg').count() === 1);
   await me.shot('diagrams');
   await me.command('View: Close All Editors');
 });
@@ -466,7 +466,7 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await me.shot('mcp-trust');
   await page.keyboard.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
-  assert.match(await me.text(row), /not trusted/);
+  await eventually('it is not trusted', async () => /not trusted/.test(await me.text(row)));
   await ask();
   await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
   await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
@@ -603,7 +603,7 @@ test('one that is killed again and again is left alone until it is wanted', asyn
   await me.command('SideCar: Restart Server');
   await answers();
   await me.row('kept.txt').waitFor();
-  assert.match(await me.text(me.modified), /twelve/);
+  await eventually('its diff', async () => /twelve/.test(await me.text(me.modified)));
   await me.command('Notifications: Clear All Notifications');
 });
 

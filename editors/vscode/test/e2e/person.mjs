@@ -16,6 +16,7 @@ export async function eventually(what, look, ms = 90_000) {
 }
 
 export function person(page, { agentPort, shots }) {
+  const field = page.locator('.quick-input-widget input.input:not([placeholder^="Type the name of a command"])'); // not that of the list of commands, which may still be there
   const text = async locator => (await locator.allInnerTexts()).join('\n').replace(/\u00a0/g, ' ');
   const me = {
     page, text,
@@ -49,18 +50,15 @@ export function person(page, { agentPort, shots }) {
       const row = page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first();
       await eventually(`${label} in the list of ${title}`, async () => {
         await me.command(title);
-        if (filter) { // not into the list of commands, which may still be there
-          await page.locator('.quick-input-widget input.input:not([placeholder^="Type the name of a command"])').fill(filter, { timeout: 10_000 });
-        }
+        if (filter) { await field.fill(filter, { timeout: 10_000 }); }
         await row.waitFor({ timeout: 10_000 });
         await row.click({ timeout: 5000 });
         return true;
       });
     },
     async type(value) {
-      const input = page.locator('.quick-input-widget input.input');
-      await input.waitFor();
-      await input.fill(value);
+      await field.waitFor();
+      await field.fill(value);
       await page.keyboard.press('Enter');
     },
     container: page.locator('.activitybar .action-item', { has: page.locator('.action-label[aria-label^="SideCar"]') }),
