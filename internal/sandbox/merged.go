@@ -42,9 +42,16 @@ const LentDir = "/run/sidecar-ls-lent"
 // and Work are private, empty or of an overlay before, and on one file system.
 type Overlay struct {
 	Lower string // what is seen, and not changed
+
+	// Between are seen over Lower, the first on top, and not changed either: at most MaxBetween.
+	Between []string
+
 	Upper string // what is changed
 	Work  string // the kernel's own
 }
+
+// MaxBetween bounds the layers between: what the kernel takes of their names is bounded.
+const MaxBetween = 8
 
 // host is where the server itself finds what a command sees at path.
 func (s Spec) host(path string) string { return s.in(path, s.Merged.path()) }

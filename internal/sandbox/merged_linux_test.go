@@ -207,3 +207,55 @@ func testLayers(t *testing.T, s *Sandbox) {
 		t.Error("a command was prepared without its layer")
 	}
 }
+
+// A layer between hides names of the one below, by the marks of an overlay that was
+// mounted before, and is not written.
+func TestBetween(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testBetween) }
+
+func testBetween(t *testing.T, s *Sandbox) {
+	lower := realTemp(t)
+	for name, text := range map[string]string{"gone.txt": "1", "dir/old.txt": "2", "kept.txt": "3", "over.txt": "4"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(lower, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(lower, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(tree *Merged, line string) string {
+		t.Helper()
+		var out bytes.Buffer
+		cmd, err := s.Command(context.Background(), Spec{Root: lower, Env: Environ(os.Environ()), Merged: tree}, lower, "bash", "-c", line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err, out.String())
+		}
+		return out.String()
+	}
+	tree, between := mergedOf(t, s, lower)
+	run(tree, "rm gone.txt; rm -r dir; mkdir dir; echo 5 > dir/new.txt; printf 6 > over.txt")
+	tree.Mount.Close()
+
+	second := t.TempDir()
+	for _, name := range []string{"upper", "work", "at"} {
+		if err := os.Mkdir(filepath.Join(second, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mount, err := s.Overlay(Overlay{Lower: lower, Between: []string{between}, Upper: filepath.Join(second, "upper"), Work: filepath.Join(second, "work")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mount.Close()
+	defer func() { _ = os.Chmod(filepath.Join(second, "work", "work"), 0o700) }()
+	before := listed(t, between)
+	if got, want := run(&Merged{Mount: mount, At: filepath.Join(second, "at")}, "ls . dir; cat over.txt kept.txt; echo x > dir/new.txt; rm over.txt; touch gone.txt; ls"), ".:\ndir\nkept.txt\nover.txt\n\ndir:\nnew.txt\n63dir\ngone.txt\nkept.txt\n"; got != want {
+		t.Errorf("the command said %q", got)
+	}
+	if after := listed(t, between); after != before {
+		t.Errorf("the layer between was %q and is %q", before, after)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -267,15 +268,32 @@ func (o Overlay) mount() (int, error) {
 		return -1, fmt.Errorf("the kernel has no overlays for this user: %w", err)
 	}
 	defer unix.Close(fs)
-	for _, d := range []struct{ key, path string }{{"lowerdir", o.Lower}, {"upperdir", o.Upper}, {"workdir", o.Work}} {
-		dir, err := unix.Open(d.path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return -1, fmt.Errorf("%s: %w", d.path, err)
+	var open []int
+	defer func() {
+		for _, dir := range open {
+			_ = unix.Close(dir)
 		}
-		defer unix.Close(dir)
-		if err := unix.FsconfigSetString(fs, d.key, fmt.Sprintf("/proc/self/fd/%d", dir)); err != nil {
-			return -1, fmt.Errorf("%s of the overlay: %w%s", d.key, err, kernelSays(fs))
+	}()
+	set := func(key string, paths ...string) error {
+		var names []string
+		for _, path := range paths {
+			dir, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			open = append(open, dir)
+			names = append(names, fmt.Sprintf("/proc/self/fd/%d", dir))
 		}
+		if err := unix.FsconfigSetString(fs, key, strings.Join(names, ":")); err != nil {
+			return fmt.Errorf("%s of the overlay: %w%s", key, err, kernelSays(fs))
+		}
+		return nil
+	}
+	if len(o.Between) > MaxBetween {
+		return -1, fmt.Errorf("an overlay has at most %d layers between", MaxBetween)
+	}
+	if err := errors.Join(set("lowerdir", append(slices.Clone(o.Between), o.Lower)...), set("upperdir", o.Upper), set("workdir", o.Work)); err != nil {
+		return -1, err
 	}
 	// The format on the disk that an ordinary user can write, for root too.
 	if err := unix.FsconfigSetFlag(fs, "userxattr"); err != nil {
