@@ -27,6 +27,7 @@ func commands() []command {
 		progressRow("sidecar.review.verify", "Test pending edits", (*Server).verifyReview),
 		row("sidecar.review.undo", "Undo last agent edit", (*Server).undoReview),
 		row("sidecar.review.redo", "Redo last agent edit", (*Server).redoReview),
+		row("sidecar.review.output", "List, accept or drop held output", (*Server).outputReview),
 		row("sidecar.review.history", "List the edits that can be undone", (*Server).historyReview),
 
 		progressRow("sidecar.shadow.create", "Create a shadow workspace", (*Server).createShadow),

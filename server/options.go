@@ -112,6 +112,9 @@ type Core struct {
 	// Agents drives agents; nil: there are none.
 	Agents Agents
 
+	// Output is what git ignores and dependencies, as sessions hold it; nil: there is none.
+	Output Output
+
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
 
@@ -164,6 +167,14 @@ type Shadows interface {
 	Diff(ctx context.Context, id string) (shadow.Diff, error)
 	Merge(ctx context.Context, id, into string) (shadow.Merge, error) // into: "" and review, or tree
 	Discard(ctx context.Context, id string) (shadow.Discarded, error)
+}
+
+// Output lists output that sessions hold for review, and does what a person decides about
+// it. Session "" is all of them.
+type Output interface {
+	HeldOutput(session string) ([]workspace.Held, error)
+	AcceptOutput(session string) (files int, left []string, err error)
+	DropOutput(session string) error
 }
 
 // Dispatcher runs tool calls: *dispatch.Dispatcher.

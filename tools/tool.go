@@ -78,6 +78,7 @@ type Call struct {
 	Most    int // bytes of the result's text that are shown at once
 
 	Held bool                   // what is changed waits for review
+	Drop bool                   // nothing that programs make outlives the session
 	Made func(workspace.Commit) // says that a program made a commit that nobody else sees; nil: nobody asks
 	Saw  func()                 // says that the programs that it ran saw Files, not the disk; nil: nobody asks
 	Last func(func())           // has something done when the call is over; nil: at once

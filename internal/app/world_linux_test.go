@@ -380,19 +380,18 @@ func testWorldCommits(t *testing.T, kind string) {
 	}
 }
 
-// TestWorldOfDependencies: a copy has the workspace's own dependencies, which a
-// command may change unless all that git ignores is to stay in the session.
-func TestWorldOfDependencies(t *testing.T) {
-	for _, c := range []struct{ output, says, disk string }{{"tree", "dep\nmade\n", "new\n"}, {"session", "dep\n", ""}} {
-		t.Run(c.output, func(t *testing.T) {
-			r := worldRig(t, "shadow", map[string]string{".gitignore": "node_modules\n", "node_modules/m/index.js": "dep\n"}, object{"commands.output": c.output})
-			r.ran("cat node_modules/m/index.js; echo new > node_modules/new.js && echo made; exit 0", c.says)
-			if got, err := os.ReadFile(filepath.Join(r.dir, "node_modules/new.js")); string(got) != c.disk {
-				t.Errorf("the disk has %q, %v", got, err)
-			}
-			r.isQueued()
-		})
+// TestWorldOfDependencies: what a command makes of dependencies waits for a person, and the
+// workspace has them as they were.
+func TestWorldOfDependencies(t *testing.T) { eachWorld(t, testWorldOfDependencies) }
+
+func testWorldOfDependencies(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{".gitignore": "node_modules\n", "node_modules/m/index.js": "dep\n"})
+	r.ran("cat node_modules/m/index.js; echo new > node_modules/new.js && echo evil > node_modules/m/index.js && echo made", "dep\nmade\n", "Output held for review: 2 files in node_modules")
+	r.ran("cat node_modules/new.js node_modules/m/index.js", "new\nevil\n")
+	if _, err := os.ReadFile(filepath.Join(r.dir, "node_modules/new.js")); err == nil || r.file("node_modules/m/index.js") != "dep\n" {
+		t.Errorf("the disk has %q, %v", r.file("node_modules/m/index.js"), err)
 	}
+	r.isQueued()
 }
 
 // TestWorldOfSecrets: what is hidden from commands is hidden in each kind of world,

@@ -19,6 +19,7 @@ import (
 func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
+		outputList, outputAccept, outputDrop,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
 		knowledgeStatus, policyExplain, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSay, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
 	}

@@ -28,7 +28,7 @@ func commands() []command {
 		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serveLSP, nil},
 		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict] [--json] [TOOL]", "list the tools, or say what one does and takes", listTools, toolNames},
 		{"call", "[--root DIR] [--mode MODE] [--session NAME] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
-		{"review", "[--root DIR] [--json] list|diff|verify|accept|reject|undo|redo|history [--reason TEXT] [--command LINE] [PATH|HUNK|ENTRY ...]", "look at pending edits, decide on them, and take edits back", reviewCommand, reviewCandidates},
+		{"review", "[--root DIR] [--json] list|diff|verify|accept|reject|undo|redo|history [--reason TEXT] [--command LINE] [PATH|HUNK|ENTRY ...] | output [list|accept|drop] [SESSION]", "look at pending edits, decide on them, and take edits back", reviewCommand, reviewCandidates},
 		{"shadow", "[--root DIR] [--json] create [--base COMMIT] [--include-uncommitted] [--lazy] [ID]|fill ID|list|diff ID|merge [--into review|tree] ID|discard ID", "work with shadow workspaces: working trees for agents", shadowCommand, shadowCandidates},
 		{"knowledge", "[--root DIR] [--json] [--max N] search QUESTION | status", "ask the project index, or say what is in it", knowledgeCommand, verbs("search", "status")},
 		{"policy", "[--root DIR] [--mode MODE] [--json] explain TOOL [NAME=VALUE ... | JSON | -] | [--expect DECISION] test LINE...|-", "say what would be decided about a call, or about lines for run_command; nothing is run", policyCommand, policyWords},

@@ -26,6 +26,7 @@ var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
 	"redo":    decide(reviewRedo, "restored"),
 	"history": showHistory,
 	"verify":  showVerified,
+	"output":  reviewOutput,
 }
 
 // What is asked about the queue.
@@ -74,7 +75,7 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	}
 	f, ok := reviewVerbs[verb]
 	if !ok {
-		return usagef("review has no verb %q; it has list, diff, verify, accept, reject, undo, redo and history", verb)
+		return usagef("review has no verb %q; it has list, diff, verify, accept, reject, undo, redo, history and output", verb)
 	}
 	folder, err := c.folder()
 	if err != nil {

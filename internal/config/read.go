@@ -141,6 +141,8 @@ func (d *document) set(full string, e entry) {
 		d.report(key, e.line, "must be an object of settings, not %s", shown(e.value))
 	case len(d.problems) >= maxProblems && lookup(key) == nil:
 		d.more++
+	case gone[key] != "":
+		d.report(key, e.line, "is no longer a setting: %s", gone[key])
 	case lookup(key) == nil:
 		d.report(cut(key), e.line, "is no setting%s", near(key))
 	case twice:
@@ -148,6 +150,11 @@ func (d *document) set(full string, e entry) {
 	default:
 		d.entries[key] = e
 	}
+}
+
+// gone are settings of earlier versions, and why nobody needs them.
+var gone = map[string]string{
+	"commands.output": "where edits wait for review, output is held too (`sidecar-ls review output`); where they are applied, it goes to the workspace",
 }
 
 func (d *document) report(key string, line int, format string, args ...any) {

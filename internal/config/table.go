@@ -154,8 +154,8 @@ var table = []Setting{
 		Help: "What runs command lines on Windows: `bash` is that of Git for Windows, or another one on PATH; `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7; `wsl` is the bash of the Linux that WSL begins by default. Nothing runs where what is set is not there. `auto` takes a bash, else PowerShell 7, else Windows PowerShell, and never WSL. On Linux and macOS it is bash: what is for Windows alone runs nothing there. Read with the first command.",
 	},
 	{
-		Key: "commands.output", Type: String, Default: "tree", Enum: []string{"tree", "session"}, Scope: ScopeUser,
-		Help: "Where files go that git ignores and a command made: `tree` moves them to the workspace, unless they were built of text that is pending; `session` keeps all of them in the session that made them.",
+		Key: "output.quota", Type: Integer, Default: 0, Min: 0, Max: 1 << 20, Scope: ScopeUser,
+		Help: "How much output may be held for review in a workspace, in MiB: what git ignores and dependencies, as commands left them. Commands are refused while there is more. 0 means 4096, or a fifth of the free space where that is less.",
 	},
 	{
 		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},

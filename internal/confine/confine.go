@@ -83,9 +83,11 @@ func New(o Options) *Confiner {
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(func() string { return shells.UseBash })
-	c.worlds = world.New(world.Options{Box: c.box, Tracked: c.trackedFiles})
+	c.worlds = world.New(world.Options{
+		Box: c.box, Tracked: c.trackedFiles, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
+	})
 	for _, dir := range o.Folders {
-		if err := world.Sweep(dir); err != nil {
+		if err := c.worlds.Sweep(dir); err != nil {
 			o.Log.Warn("what commands of an earlier server left", "folder", dir, "error", err)
 		}
 	}

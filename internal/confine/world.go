@@ -48,10 +48,9 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 		return nil, err.Error(), nil //nolint:nilerr // it sees the disk, and the result says why
 	}
 	// Where worlds work, a command without one would change the disk past the review.
-	keep := set.String("commands.output") == "session"
 	held := r.Held || r.LookOnly && kind != world.Apart // there it can't write it in any case
 	run, err = c.worlds.Begin(world.Request{
-		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Keep: keep,
+		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop,
 		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
 	})
 	switch {

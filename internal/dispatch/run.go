@@ -53,7 +53,7 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 	}
 	c.attempts.Store(1)
 	for {
-		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes(), Held: c.mode.ToStore, Saw: func() { c.saw.Store(true) },
+		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil, Saw: func() { c.saw.Store(true) },
 			Made: c.commits.add, Last: c.last.add,
 		})
 		if !c.again(ctx, err) {

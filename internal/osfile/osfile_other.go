@@ -3,6 +3,7 @@
 package osfile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -24,3 +25,10 @@ func LinkDir(target, path string) error { return os.Symlink(target, path) }
 func IsFull(error) bool { return false }
 
 func IsOtherDisk(error) bool { return false }
+
+// Free knows of no disk.
+func Free(string) (int64, error) { return 0, errors.ErrUnsupported }
+
+func (d *Dir) move(name string, to *Dir, as string) error {
+	return os.Rename(d.Name()+"/"+name, to.Name()+"/"+as)
+}

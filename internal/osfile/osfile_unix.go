@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func open(name string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -40,3 +42,12 @@ func IsFull(err error) bool {
 
 // IsOtherDisk reports that a name can't be changed to one on another disk.
 func IsOtherDisk(err error) bool { return errors.Is(err, syscall.EXDEV) }
+
+// Free is how many bytes an ordinary user can still write on the disk of a path.
+func Free(path string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:gosec,unconvert // both fit, and differ by system
+}

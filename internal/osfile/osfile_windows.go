@@ -45,3 +45,14 @@ func IsFull(err error) bool {
 
 // IsOtherDisk reports that a name can't be changed to one on another disk.
 func IsOtherDisk(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) }
+
+// Free is how many bytes the user can still write on the disk of a path.
+func Free(path string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return int64(min(free, 1<<62)), err //nolint:gosec // it fits
+}

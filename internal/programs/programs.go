@@ -184,7 +184,7 @@ func (h *Running) start(ctx context.Context) (failed error) {
 	_, err := h.p.Dispatch.CallOwn(ctx, h.tool(func(c *tools.Call) ([]workspace.Change, error) {
 		h.held = c.Held
 		h.program, failed = h.p.Start(ctx, shell.Run{
-			Session: h.session.ID, Root: h.session.Root, Files: c.Files, Held: c.Held, Stays: true,
+			Session: h.session.ID, Root: h.session.Root, Files: c.Files, Held: c.Held, Drop: c.Drop, Stays: true,
 			Dir: h.r.Dir, Argv: h.r.Argv, Stdout: h.r.Out, Stderr: h.r.Err,
 		}, h.r.Host)
 		return nil, failed

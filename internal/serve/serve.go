@@ -237,6 +237,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 			}
 			return log.Verify()
 		},
+		Output:    w.Confiner,
 		Knowledge: projectIndex{w.Index},
 		Backend:   c.Backends().Describe,
 

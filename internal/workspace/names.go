@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"maps"
 	"path"
 	"strings"
 	"unicode"
@@ -97,6 +98,23 @@ func Protected(name string) Protection {
 	return worst
 }
 
+// Obeyed reports whether programs obey or trust a file of dependencies, wherever it lies.
+// What services obey is read at the root of a repository, and certificates are no secrets
+// there.
+func Obeyed(name string) bool {
+	parts := strings.Split(fold(name), "/")
+	base := parts[len(parts)-1]
+	if Sensitive(name) && (strings.HasPrefix(base, ".env") || secretFiles[base]) {
+		return true
+	}
+	for _, part := range parts {
+		if serviceNames[part] {
+			return false
+		}
+	}
+	return Protected(name) != NotProtected
+}
+
 // sidecarContent reports whether what lies below .sidecar is the project's,
 // not the server's.
 func sidecarContent(below []string) bool {
@@ -143,8 +161,8 @@ func shorts(names map[string]bool) map[string]bool {
 
 // askNames are files and directories whose content some program runs or trusts
 // without asking: configuration of editors and agents, hooks and what runs
-// them, start-up files of shells and tools, what services build and publish by.
-var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".cursor", ".claude", ".codex", ".gemini",
+// them, start-up files of shells and tools, and serviceNames.
+var askNames = union(serviceNames, set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".cursor", ".claude", ".codex", ".gemini",
 	".devcontainer", ".devcontainer.json", ".husky", ".githooks", ".lefthook", ".direnv", ".ssh", ".gnupg",
 	".mcp.json", "mcp.json", ".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
 	".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
@@ -152,13 +170,18 @@ var askNames = set(".vscode", ".idea", ".vs", ".fleet", ".zed", ".nvim", ".curso
 	".gitmodules", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".pre-commit-config.yaml",
 	".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".npmrc",
 	".yarnrc", ".yarnrc.yml", ".ripgreprc", ".gdbinit", ".lldbinit", ".pypirc", ".pdbrc", ".mise.toml", "mise.toml",
-	".gitlab-ci.yml", ".circleci", ".buildkite", ".travis.yml", ".cirrus.yml", ".drone.yml", ".woodpecker", ".woodpecker.yml",
+	".helix", ".dir-locals-2.el", ".luarc.json", ".luarc.jsonc", "rust-toolchain", "rust-toolchain.toml",
+	"gradle-wrapper.properties", ".rprofile", ".ghci", ".irbrc", ".pryrc", ".ocamlinit"))
+
+// serviceNames are what services build and publish by. They read them at the root of a
+// repository.
+var serviceNames = set(".gitlab-ci.yml", ".circleci", ".buildkite", ".travis.yml", ".cirrus.yml", ".drone.yml", ".woodpecker", ".woodpecker.yml",
 	"appveyor.yml", ".appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile")
 
 // askBelow are directories that count below another one alone.
-var askBelow = set(".agents/plugins", ".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows")
+var askBelow = set(".cargo/config.toml", ".cargo/config", ".mvn/extensions.xml", ".mvn/jvm.config", ".mvn/maven.config", ".agents/plugins", ".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows")
 
-var askPatterns = []string{"*.code-workspace", "*profile.ps1"}
+var askPatterns = []string{"*.code-workspace", "*.sublime-project", "*profile.ps1"}
 
 var (
 	askShort     = shorts(askNames)
@@ -228,6 +251,12 @@ func set(names ...string) map[string]bool {
 		m[n] = true
 	}
 	return m
+}
+
+func union(a, b map[string]bool) map[string]bool {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
 }
 
 // matchAny reports whether one of patterns matches a name. Each pattern has a star:

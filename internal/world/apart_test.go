@@ -464,7 +464,7 @@ func TestApartDependencies(t *testing.T) {
 	})
 	t.Run("that can't be written", func(t *testing.T) {
 		r := newApart(t, files)
-		r.ask.Keep = true
+		r.ask.Hold = true
 		r.run(func(at tree) {
 			at.write("node_modules/new.js", "new\n")
 			at.write("pkg/.tox/x", "x\n")
@@ -828,7 +828,7 @@ func TestApartSweep(t *testing.T) {
 	if err := osfile.LinkDir(r.path("node_modules"), left.path(upperDir+"/node_modules")); err != nil && !wine.Running() {
 		t.Error(err)
 	}
-	if err := Sweep(r.dir); err != nil {
+	if err := New(Options{}).Sweep(r.dir); err != nil {
 		t.Error(err)
 	}
 	want := append(slices.Clone(used), filepath.Base(other.dir))

@@ -43,3 +43,6 @@ func isPrivate(path string) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
 }
+
+// nonBlock keeps an open from waiting for the other end of a pipe.
+const nonBlock = syscall.O_NONBLOCK

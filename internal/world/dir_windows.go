@@ -46,3 +46,6 @@ func removeLock(path string) {
 
 // isPrivate reports true: the user's own directories are the user's alone there.
 func isPrivate(string) bool { return true }
+
+// nonBlock has no meaning there.
+const nonBlock = 0

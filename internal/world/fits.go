@@ -15,13 +15,17 @@ import (
 
 // fits reports whether there is room for all that is in a directory.
 func (c *renewal) fits(rel string) bool {
-	sum := c.s.output
+	return c.within(rel, c.s.output, c.s.w.o.Output)
+}
+
+// within reports whether a sum with all that is in a directory is below a limit.
+func (c *renewal) within(rel string, sum, limit Limits) bool {
 	_ = filepath.WalkDir(c.from(rel), func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // nor is it copied
 		case d.IsDir():
-			if name := filepath.ToSlash(strings.TrimPrefix(at, c.s.w.root+string(filepath.Separator))); dependencyDirs[d.Name()] && c.mayBeReal(name) {
+			if name := filepath.ToSlash(strings.TrimPrefix(at, c.s.w.root+string(filepath.Separator))); c.s.apart() && dependencyDirs[d.Name()] && c.mayBeReal(name) {
 				return fs.SkipDir
 			}
 			return nil
@@ -29,12 +33,12 @@ func (c *renewal) fits(rel string) bool {
 		if info, err := d.Info(); err == nil {
 			sum = sum.and(Limits{1, info.Size()})
 		}
-		if sum.over(c.s.w.o.Output) {
+		if sum.over(limit) {
 			return fs.SkipAll
 		}
 		return nil
 	})
-	return !sum.over(c.s.w.o.Output)
+	return !sum.over(limit)
 }
 
 // Fits finds out whether a folder is small enough for a copy.

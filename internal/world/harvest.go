@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -21,13 +22,15 @@ type found struct {
 	files   map[string]bool // files and links that are reviewed
 	gone    []string        // names that it hides
 	output  []output        // what nobody reviews, the top of each
+	apart   map[string]bool // what is in output, and decided on its own
 	dropped map[string][]string
 }
 
 // output is a tree that nobody reviews.
 type output struct {
-	rel   string
-	stays bool // it never goes to the folder: it is ignored by a rule that a command made
+	rel     string
+	stays   bool // it never goes to the folder: it is ignored by a rule that a command made
+	partial bool // it is only a part of what the folder has, which is too large for a copy
 }
 
 // drop notes what is not taken over.
@@ -38,51 +41,48 @@ type walking struct {
 	w       *world
 	f       *found
 	tracked func(string) bool
-	top     *os.Root
 	hollows map[stamp]bool // what stands in for what no command may read
 }
 
 func (w *world) walk() *found {
-	f := &found{files: map[string]bool{}, dropped: map[string][]string{}}
+	f := &found{files: map[string]bool{}, apart: map[string]bool{}, dropped: map[string][]string{}}
 	k := &walking{w: w, f: f, tracked: w.o.Tracked(w.root), hollows: w.layer.hollows()}
-	var err error
-	if k.top, err = w.inside(); err != nil {
+	top, err := osfile.OpenDir(w.upper())
+	if err != nil {
 		f.drop("it can't be read", ".")
 		return f
 	}
-	defer k.top.Close()
-	k.dir(".", w.rules, rules{}, false)
+	defer top.Close()
+	k.dir(top, ".", w.rules, rules{}, false)
 	return f
 }
 
 // dir looks at a directory. old are the rules of what git ignored before the
 // commands, made those of what it would ignore now. ignored: it is.
-func (k *walking) dir(rel string, old, made rules, ignored bool) {
-	at := filepath.Join(k.w.upper(), filepath.FromSlash(rel))
-	entries, err := list(k.top, rel)
+func (k *walking) dir(dir *osfile.Dir, rel string, old, made rules, ignored bool) {
+	entries, err := list(dir.Root, ".")
 	if err != nil {
 		k.f.drop("it can't be read", rel)
 		return
 	}
-	old, made = old.at(k.w.before(rel, ".gitignore")), made.at(k.now(rel, entries))
+	old, made = old.at(k.w.before(rel, ".gitignore")), made.at(k.now(dir, entries))
 	seen := map[string]bool{}
 	for _, e := range entries {
 		seen[e.Name()] = true
 	}
 	hidden := k.w.layer.gone(rel, seen)
 	slices.SortFunc(hidden, func(a, b gone) int { return strings.Compare(a.name, b.name) })
-	same := k.respelled(rel, entries, hidden)
+	same := k.respelled(dir, rel, entries, hidden)
 	spelled := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
 		if as := same[name]; as != "" {
 			name = as
 			spelled[as] = true
-			if info, err := os.Lstat(filepath.Join(at, as)); err == nil {
-				e = fs.FileInfoToDirEntry(info)
-			}
 		}
-		k.entry(path.Join(rel, name), e, old, made, ignored)
+		if info, err := dir.Lstat(name); err == nil { // else it went
+			k.entry(dir, path.Join(rel, name), info, old, made, ignored)
+		}
 	}
 	for _, g := range hidden {
 		if !spelled[g.name] {
@@ -94,7 +94,7 @@ func (k *walking) dir(rel string, old, made rules, ignored bool) {
 // respelled are those of the names in a directory by which the folder finds what it has
 // under another spelling, which is gone: to take one for a new file, and the other for a
 // deleted one, would delete the file. What was renamed so keeps the folder's name.
-func (k *walking) respelled(rel string, entries []fs.DirEntry, hidden []gone) map[string]string {
+func (k *walking) respelled(dir *osfile.Dir, rel string, entries []fs.DirEntry, hidden []gone) map[string]string {
 	if len(hidden) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (k *walking) respelled(rel string, entries []fs.DirEntry, hidden []gone) ma
 			}
 			same[e.Name()] = g.name
 			k.f.drop("only the spelling of its name is new, so it keeps the name it has in the workspace", name)
-			respell(filepath.Join(k.w.upper(), filepath.FromSlash(rel)), e.Name(), g.name)
+			respell(dir, e.Name(), g.name)
 			break
 		}
 	}
@@ -131,13 +131,13 @@ func (k *walking) respelled(rel string, entries []fs.DirEntry, hidden []gone) ma
 
 // respell gives a name in a directory another spelling, in two steps: many systems do
 // nothing when they are told to do it in one.
-func respell(dir, from, to string) {
-	between := filepath.Join(dir, from+".sidecar.tmp")
-	if _, err := os.Lstat(between); err == nil || os.Rename(filepath.Join(dir, from), between) != nil {
+func respell(dir *osfile.Dir, from, to string) {
+	between := from + ".sidecar.tmp"
+	if _, err := dir.Lstat(between); err == nil || dir.Rename(from, between) != nil {
 		return // it is said again
 	}
-	if os.Rename(between, filepath.Join(dir, to)) != nil {
-		_ = os.Rename(between, filepath.Join(dir, from))
+	if dir.Rename(between, to) != nil {
+		_ = dir.Rename(between, from)
 	}
 }
 
@@ -168,12 +168,9 @@ func spelledSo(at string) bool {
 	return err != nil || slices.Contains(names, base)
 }
 
-func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool) {
+func (k *walking) entry(dir *osfile.Dir, rel string, info fs.FileInfo, old, made rules, ignored bool) {
 	name := path.Base(rel)
-	info, err := e.Info()
 	switch {
-	case err != nil:
-		return // it went
 	case k.w.layer.original(rel, info):
 		return
 	case k.w.layer.shut(rel):
@@ -181,7 +178,7 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 		return
 	case info.Mode().IsRegular() && k.hollows[stampFrom(info).anyName()]: // it was given another name
 		k.f.drop(hiddenFrom, rel)
-		_ = removeAll(k.top, filepath.FromSlash(rel))
+		_ = removeAll(dir.Root, name)
 		return
 	case workspace.Protected(name) == workspace.Never:
 		if rel != ".git" && rel != ".sidecar" && !standIn(info) {
@@ -203,8 +200,18 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 	if k.reviewed(rel, info.IsDir()) {
 		skip, stays = false, false
 	}
+	out := output{rel, stays, k.w.layer.keeps(rel)}
 	switch {
 	case info.IsDir():
+		sub, err := dir.Sub(name)
+		if err != nil && errors.Is(err, fs.ErrPermission) && dir.Chmod(name, 0o700) == nil { // a command locked it
+			sub, err = dir.Sub(name)
+		}
+		if err != nil {
+			k.f.drop("it can't be read", rel)
+			return
+		}
+		defer sub.Close()
 		switch {
 		case !inDependencies(rel) && !skip && !stays:
 		case k.below(rel):
@@ -212,22 +219,75 @@ func (k *walking) entry(rel string, e fs.DirEntry, old, made rules, ignored bool
 		case !k.w.layer.whole(rel):
 			skip = true
 		default:
-			k.f.output = append(k.f.output, output{rel, stays || k.w.layer.keeps(rel)})
+			k.f.output = append(k.f.output, out)
+			k.splitOff(sub, rel)
 			return
 		}
-		if isRepository(filepath.Join(k.w.upper(), filepath.FromSlash(rel))) && !isRepository(filepath.Join(k.w.root, filepath.FromSlash(rel))) {
+		if isRepositoryIn(sub) && !isRepository(filepath.Join(k.w.root, filepath.FromSlash(rel))) {
 			k.f.drop("a repository that a command makes is not taken over", rel)
 			return
 		}
-		k.dir(rel, old.enter(name), made.enter(name), skip)
+		k.dir(sub, rel, old.enter(name), made.enter(name), skip)
 	case info.Mode().Type()&^fs.ModeSymlink != 0:
-		k.f.drop("it is a socket, a pipe or a device", rel)
+		k.f.drop(isSpecial, rel)
+	case (skip || stays || inDependencies(rel)) && !k.w.holds() && k.decidedApart(dir, rel, info):
+		k.f.files[rel] = true
 	case skip || stays || inDependencies(rel) && k.w.held[rel] == nil:
-		k.f.output = append(k.f.output, output{rel, stays || k.w.layer.keeps(rel)})
+		k.f.output = append(k.f.output, out)
 	default:
 		k.f.files[rel] = true
 	}
 }
+
+// splitOff finds what is in output, and decided on its own where output goes to the folder.
+func (k *walking) splitOff(dir *osfile.Dir, rel string) {
+	if k.w.holds() {
+		return
+	}
+	_ = walkDir(dir, rel, func(in *osfile.Dir, at string, info fs.FileInfo) error {
+		if !info.IsDir() && k.decidedApart(in, at, info) {
+			k.f.files[at], k.f.apart[at] = true, true
+		}
+		return nil
+	})
+}
+
+// decidedApart reports whether a file of output is decided on like any other: programs
+// obey it or it may hold secrets, or it is a link that leads out.
+func (k *walking) decidedApart(in *osfile.Dir, rel string, info fs.FileInfo) bool {
+	switch {
+	case info.Mode().IsRegular():
+		return decidedApart(rel)
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := in.Readlink(path.Base(rel))
+		return err != nil || decidedApart(rel) || workspace.LeadsOut(rel, target) && !isSystemProgram(rel, target) && !k.w.leadsBack(in, path.Base(rel))
+	}
+	return false
+}
+
+// decidedApart is that of a file, by its name.
+func decidedApart(rel string) bool {
+	if inDependencies(rel) {
+		return workspace.Obeyed(rel)
+	}
+	return workspace.Protected(rel) != workspace.NotProtected || workspace.Sensitive(rel)
+}
+
+// isSystemProgram reports whether a link of an environment leads to a program of the
+// system, as that of Python does in each.
+func isSystemProgram(rel, target string) bool {
+	if !inDependencies(rel) || path.Base(path.Dir(rel)) != "bin" || path.Clean(target) != target {
+		return false
+	}
+	if !slices.ContainsFunc(systemDirs, func(dir string) bool { return path.Dir(target) == dir }) {
+		return false
+	}
+	info, err := os.Stat(target)
+	return err == nil && info.Mode().IsRegular() && workspace.IsExec(info.Mode())
+}
+
+// systemDirs have the system's programs.
+var systemDirs = []string{"/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew/bin"}
 
 // reviewed reports whether a file is reviewed although git ignores it: it is
 // tracked, or in review already, or a person is asked about its like.
@@ -295,8 +355,15 @@ func standIn(info fs.FileInfo) bool {
 // isRepository reports whether a directory is what git takes for a git directory,
 // or has one.
 func isRepository(dir string) bool {
+	return looksLikeRepository(func(name string) (fs.FileInfo, error) { return os.Lstat(filepath.Join(dir, name)) })
+}
+
+// isRepositoryIn is isRepository of an open directory.
+func isRepositoryIn(dir *osfile.Dir) bool { return looksLikeRepository(dir.Lstat) }
+
+func looksLikeRepository(lstat func(name string) (fs.FileInfo, error)) bool {
 	has := func(name string) bool {
-		info, err := os.Lstat(filepath.Join(dir, name))
+		info, err := lstat(name)
 		return err == nil && !isWhiteout(info) && !standIn(info)
 	}
 	return has(".git") || has("HEAD") && has("objects") && has("refs")
@@ -316,16 +383,15 @@ func (w *world) before(dir, name string) []byte {
 
 // now is the text of the ignore rules of a directory, of which entries are known, as
 // commands left them.
-func (k *walking) now(dir string, entries []fs.DirEntry) []byte {
+func (k *walking) now(dir *osfile.Dir, entries []fs.DirEntry) []byte {
 	const name = ".gitignore"
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name && e.Type().IsRegular() }) {
 		return nil
 	}
-	at := filepath.Join(filepath.FromSlash(dir), name)
-	if info, err := k.top.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+	if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
-	data, err := k.top.ReadFile(at)
+	data, err := dir.ReadFile(name)
 	if err != nil {
 		return nil
 	}

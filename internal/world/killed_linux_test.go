@@ -19,6 +19,8 @@ import (
 const (
 	dieAt = "SIDECAR_TEST_DIE_AT"
 	dieIn = "SIDECAR_TEST_DIE_IN"
+
+	dieHolding = "SIDECAR_TEST_DIE_HOLDING" // output is held
 )
 
 // dying is a command that changes reviewed files and makes output, and then says so.
@@ -40,7 +42,7 @@ func die(at string) int {
 			select {}
 		}
 	}})
-	run, err := m.Begin(Request{Session: "s", Kind: kind, Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}})})
+	run, err := m.Begin(Request{Session: "s", Kind: kind, Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}}), Hold: os.Getenv(dieHolding) != ""})
 	if err != nil {
 		return fail(err)
 	}
@@ -121,7 +123,7 @@ func testKilled(t *testing.T, kind Kind) {
 			if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), "sidecar-ls/worlds") {
 				t.Errorf("a mount is left: %v", err)
 			}
-			if err := Sweep(r.root); err != nil {
+			if err := New(Options{}).Sweep(r.root); err != nil {
 				t.Error(err)
 			}
 			if left, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds", prefix(r.root)+"*")); err != nil || len(left) != 0 {

@@ -28,6 +28,7 @@ type Manager struct {
 	worlds map[key]*world
 	large  map[key]error  // why there is none
 	spare  map[key]*world // copies that no session has
+	held   map[string]*outputs
 	shared []shared
 }
 
@@ -47,13 +48,14 @@ func New(o Options) *Manager {
 	o.Limits.Files, o.Limits.Bytes = cmp.Or(o.Limits.Files, defaultFiles), cmp.Or(o.Limits.Bytes, defaultBytes)
 	o.Copied = Limits{cmp.Or(o.Copied.Files, defaultCopiedFiles), cmp.Or(o.Copied.Bytes, defaultCopiedBytes)}
 	o.Output = Limits{cmp.Or(o.Output.Files, defaultOutputFiles), cmp.Or(o.Output.Bytes, defaultOutputBytes)}
+	o.Dependencies = Limits{cmp.Or(o.Dependencies.Files, defaultDependencyFiles), cmp.Or(o.Dependencies.Bytes, defaultDependencyBytes)}
 	if o.Tracked == nil {
 		o.Tracked = func(string) func(string) bool { return func(string) bool { return false } }
 	}
 	if o.Fail == nil {
 		o.Fail = func(string) {}
 	}
-	m := &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[key]*world{}}
+	m := &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[key]*world{}, held: map[string]*outputs{}}
 	m.tried = map[Kind]func() error{Overlay: sync.OnceValue(m.try), Shadow: sync.OnceValue(m.tryCopy), Apart: sync.OnceValue(m.tryApart)}
 	return m
 }
@@ -89,6 +91,29 @@ func (m *Manager) Begin(r Request) (*Run, error) {
 	return run, err
 }
 
+// output are the entries of a folder.
+func (m *Manager) output(root string) (*outputs, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.outputOf(real)
+}
+
+// outputOf is output of a folder that is named without links. m.mu is held.
+func (m *Manager) outputOf(root string) (_ *outputs, err error) {
+	if m.held[root] == nil {
+		m.held[root], err = openOutputs(root)
+		if err != nil {
+			delete(m.held, root)
+			return nil, err
+		}
+	}
+	return m.held[root], nil
+}
+
 // giveUp gives a world up that can't be had: it is not tried again for the session.
 func (m *Manager) giveUp(k key, w *world, err error) {
 	m.mu.Lock()
@@ -112,11 +137,17 @@ func (m *Manager) world(k key) (*world, error) {
 	if of := (key{root: k.root, kind: k.kind}); m.spare[of] != nil {
 		w := m.spare[of]
 		delete(m.spare, of)
+		w.session = k.session
 		m.worlds[k] = w
 		return w, nil
 	}
+	out, err := m.outputOf(k.root)
+	if err != nil {
+		return nil, err
+	}
 	w, err := m.open(k.root, k.kind)
 	if err == nil {
+		w.session, w.out = k.session, out
 		m.worlds[k] = w
 	}
 	return w, err
@@ -262,8 +293,8 @@ func (m *Manager) open(root string, kind Kind) (_ *world, err error) {
 	return w, err
 }
 
-// Sweep removes the worlds of a folder that killed servers left.
-func Sweep(root string) error {
+// Sweep removes the worlds of a folder that killed servers left. Their output is held.
+func (m *Manager) Sweep(root string) error {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return err
@@ -282,6 +313,7 @@ func Sweep(root string) error {
 			continue
 		}
 		if l, lockErr := lockDir(dir); lockErr == nil {
+			m.rescue(real, dir)
 			err = errors.Join(err, osfile.RemoveAll(dir))
 			l.release()
 		}

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // The marks by which an overlay says what it hides. A copy has none.
@@ -32,16 +34,43 @@ func whiteout(path string) error {
 	return nil
 }
 
-// strip takes an overlay's own marks from a directory.
-func strip(dir string) {
+// hideIn makes in an open directory what hides the name below it.
+func hideIn(dir *osfile.Dir, name string) error {
+	f, err := dir.File()
+	if err != nil {
+		return err
+	}
+	if err := unix.Mknodat(int(f.Fd()), name, unix.S_IFCHR, 0); err != nil {
+		return &fs.PathError{Op: "whiteout", Path: name, Err: err}
+	}
+	return nil
+}
+
+// isOpaque reports whether an open directory hides the one below it.
+func isOpaque(dir *osfile.Dir) bool {
+	f, err := dir.File()
+	if err != nil {
+		return false
+	}
+	var b [1]byte
+	n, err := unix.Fgetxattr(int(f.Fd()), opaqueName, b[:])
+	return err == nil && n == 1 && b[0] == 'y'
+}
+
+// strip takes an overlay's own marks from an open directory.
+func strip(dir *osfile.Dir) {
+	f, err := dir.File()
+	if err != nil {
+		return
+	}
 	b := make([]byte, 4<<10)
-	n, err := unix.Llistxattr(dir, b)
+	n, err := unix.Flistxattr(int(f.Fd()), b)
 	if err != nil {
 		return
 	}
 	for name := range strings.SplitSeq(string(b[:n]), "\x00") {
 		if strings.HasPrefix(name, "user.overlay.") {
-			_ = unix.Lremovexattr(dir, name)
+			_ = unix.Fremovexattr(int(f.Fd()), name)
 		}
 	}
 }

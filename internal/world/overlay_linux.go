@@ -49,7 +49,9 @@ func (o *overlay) begin() (err error) {
 	if o.lent, err = o.w.ownObjects(); err != nil {
 		return err
 	}
-	o.mount, err = o.w.o.Box.Overlay(sandbox.Overlay{Lower: o.w.root, Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir)})
+	o.mount, err = o.w.o.Box.Overlay(sandbox.Overlay{
+		Lower: o.w.root, Between: o.w.out.layers(o.w.session, sandbox.MaxBetween), Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir),
+	})
 	if err != nil {
 		o.w.o.Box.Worked("") // the next server tries it again
 	}

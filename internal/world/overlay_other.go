@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
@@ -24,4 +25,8 @@ func (*Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string
 
 func isWhiteout(fs.FileInfo) bool { return false }
 
-func strip(string) {}
+func strip(*osfile.Dir) {}
+
+func isOpaque(*osfile.Dir) bool { return false }
+
+func hideIn(*osfile.Dir, string) error { return errNoOverlay }

@@ -66,6 +66,14 @@ func (w *world) prepare(v view, live bool) (equal bool, err error) {
 	return equal, nil
 }
 
+// settleOutput drops what was built, by any session, of text that was rejected.
+func (w *world) settleOutput(v view) error {
+	return w.out.settle(func(rel string) (node, bool) {
+		x := w.compare(v, rel, false)
+		return x.node, !x.same
+	})
+}
+
 // want is what a name shall have in the merged tree.
 type want struct {
 	held

@@ -82,6 +82,10 @@ func (s *shadow) renew(v view, live bool) error {
 		s.real, s.lent, s.base, s.output = nil, nil, r, s.top.outputOf()
 	}
 	err = c.dir(".", s.top, r, false, false)
+	if err == nil && !live && !s.seeded {
+		s.seeded = true
+		err = s.seed()
+	}
 	if first && (osfile.IsFull(err)) {
 		return &NoCopyError{fmt.Sprintf("there is no room for a copy of the workspace in %s; set XDG_CACHE_HOME to a place that has it", filepath.Dir(s.w.dir))}
 	}
@@ -203,7 +207,7 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	if kid != nil && git && c.s.apart() && c.s.w.real[rel] != (kid.state == asReal) {
 		return c.exchange(at, rel, info, r)
 	}
-	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && !c.mayBeReal(rel)) {
+	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && !(c.mayBeReal(rel) && !c.copies(rel))) {
 		c.vanish(rel, kid)
 		delete(at.kids, name)
 		kid = nil
@@ -240,7 +244,7 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	if _, err := os.Lstat(c.s.at(rel)); err == nil {
 		return nil // a command made it
 	}
-	kid = &copied{folder: now, output: ignored && !c.tracked(rel) && !inGit && !git}
+	kid = &copied{folder: now, output: ignored && !c.tracked(rel) && !inGit && !git && !inDependencies(rel)}
 	var err error
 	switch {
 	case c.s.w.hidden[rel]:
@@ -325,9 +329,9 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 			return nil
 		case c.s.apart() && c.hasLinks(at, rel):
 			kid.state = asLinks
-		case !c.s.apart() && dependencyDirs[name] && c.mayBeReal(rel):
+		case !c.s.apart() && dependencyDirs[name] && c.mayBeReal(rel) && !c.copies(rel):
 			kid.state = asReal
-		case ignored && !c.fits(rel):
+		case ignored && !dependencyDirs[name] && !c.fits(rel):
 			c.s.leave(at, rel, leftLarge, false)
 			return nil
 		case c.s.apart() && ignored && !at.output && at.state != asLinks && c.namesFolder(rel):
@@ -353,6 +357,23 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 		return nil
 	}
 	return c.dir(rel, kid, r.enter(name), ignored, inGit)
+}
+
+// copies reports whether commands have a copy of a directory of dependencies: what they do
+// to it is looked at like all else. One that is too large they can only read.
+func (c *renewal) copies(rel string) bool {
+	if c.s.apart() {
+		return false
+	}
+	large, known := c.s.large[rel]
+	if !known {
+		large = !c.within(rel, Limits{}, c.s.w.o.Dependencies)
+		if c.s.large == nil {
+			c.s.large = map[string]bool{}
+		}
+		c.s.large[rel] = large
+	}
+	return !large
 }
 
 // mayBeReal reports whether commands may have a directory of dependencies as the

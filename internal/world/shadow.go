@@ -36,6 +36,9 @@ type shadow struct {
 	lent []sandbox.Lent // objects of repositories
 
 	left map[string][]string // what was not copied, and nobody was told, by why
+
+	seeded bool            // output that is held is there
+	large  map[string]bool // directories of dependencies, by whether they are too large for a copy
 }
 
 // copied is what the table says about a name.
@@ -362,7 +365,8 @@ func (w *world) recycled() *world {
 		return nil
 	}
 	w.closed = true
-	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
+	w.salvage()
+	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, out: w.out, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
 	again.layer = &shadow{w: again, top: s.top, used: true}
 	return again
 }

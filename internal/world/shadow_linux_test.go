@@ -132,23 +132,14 @@ func TestCopyIsRecycled(t *testing.T) {
 	}
 }
 
-// Directories of dependencies are the folder's own, unless something in them is
-// reviewed.
-func TestCopyHasRealDependencies(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{".gitignore": "node_modules/\n", "node_modules/m/index.js": "dep\n", "pkg/.venv/lib/x.py": "x\n", "a.txt": "a\n"})
-	run := r.begin()
-	if got, want := run.lent, []string{filepath.Join(r.root, "node_modules"), filepath.Join(r.root, "pkg/.venv")}; !slices.Equal(got, want) {
-		t.Errorf("lent are %q", got)
-	}
-	w, _ := r.copyOf("s")
-	if out := r.start(run, "cat node_modules/m/index.js pkg/.venv/lib/x.py; echo new > node_modules/new.js"); out != "dep\nx\n" {
-		t.Errorf("it saw %q", out)
-	}
-	if h, err := settled(run.End(true)); err != nil || len(h.Changes)+len(h.Said) != 0 {
-		t.Errorf("changed %s, said %q, %v", kinds(h.Changes), h.Said, err)
-	}
-	if left, err := os.ReadDir(filepath.Join(w.upper(), "node_modules")); err != nil || len(left) != 0 {
-		t.Errorf("the copy has %v, %v", left, err)
+// Directories of dependencies are copied, with what commands do to them. One that is too
+// large is the folder's own, and can't be written.
+func TestCopyHasDependencies(t *testing.T) {
+	files := map[string]string{".gitignore": "node_modules/\n", "node_modules/m/index.js": "dep\n", "pkg/.venv/lib/x.py": "x\n", "a.txt": "a\n"}
+	const line = "cat node_modules/m/index.js pkg/.venv/lib/x.py; echo new > node_modules/new.js || echo refused"
+	r := newRig(t, Shadow, files)
+	if out, h := r.run(line); out != "dep\nx\n" || len(h.Changes)+len(h.Said) != 0 {
+		t.Errorf("it saw %q and changed %s, said %q", out, kinds(h.Changes), h.Said)
 	}
 	before := r.tree()
 	if !strings.Contains(before, "== node_modules/new.js\nnew\n") {
@@ -158,6 +149,16 @@ func TestCopyHasRealDependencies(t *testing.T) {
 	out, h := r.run("cat node_modules/m/index.js node_modules/new.js; echo more >> node_modules/m/index.js")
 	if out != "patched\nnew\n" || kinds(h.Changes) != "modify node_modules/m/index.js" {
 		t.Errorf("it saw %q and changed %s", out, kinds(h.Changes))
+	}
+	if r.tree() != before {
+		t.Errorf("the disk has\n%s", r.tree())
+	}
+
+	r = newRig(t, Shadow, files)
+	r.m.o.Dependencies = Limits{Files: 1, Bytes: 2}
+	before = r.tree()
+	if out, _ := r.run(line); !strings.HasPrefix(out, "dep\nx\n") || !strings.HasSuffix(out, "refused\n") {
+		t.Errorf("it saw %q", out)
 	}
 	if r.tree() != before {
 		t.Errorf("the disk has\n%s", r.tree())

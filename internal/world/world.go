@@ -19,9 +19,17 @@ type Options struct {
 
 	Limits Limits // of what is taken over of a command
 
+	// Quota bounds the output that is held of a folder, in bytes. nil, or 0, is 4 GiB, or a
+	// fifth of the free space where that is less.
+	Quota func() int64
+
 	// Copied bounds a shadow without what git ignores, and Output that: what is more
 	// of it is left out, directory by directory.
 	Copied, Output Limits
+
+	// Dependencies bounds a directory of dependencies in a shadow: a larger one is the
+	// folder's own there, which commands can only read.
+	Dependencies Limits
 
 	// Fail is called at the points where a process may die. Tests set it.
 	Fail func(point string)
@@ -42,6 +50,9 @@ const (
 	defaultCopiedBytes = 2 << 30
 	defaultOutputFiles = 50_000
 	defaultOutputBytes = 1 << 30
+
+	defaultDependencyFiles = 200_000
+	defaultDependencyBytes = 4 << 30
 )
 
 // Kind says how a world is made.
@@ -73,7 +84,8 @@ type Request struct {
 	Kind    Kind            // "" is Overlay
 	Root    string          // the folder
 	View    workspace.Files // what the session sees
-	Keep    bool            // what nobody reviews stays in the session too
+	Hold    bool            // output is held, too, until a person accepts it
+	Drop    bool            // nothing of what the session's commands make outlives it
 	Hidden  []string        // paths that look empty to the command: they are in no copy
 	Sealed  []string        // files that can't be read, and look as large and as old as they are
 	Real    []string        // directories in Root that the command changes for real: repositories

@@ -129,7 +129,7 @@ func (r *rig) remove(name string)     { r.q.set(r.disk, name, nil) }
 
 func (r *rig) begin() *Run {
 	r.t.Helper()
-	run, err := r.m.Begin(Request{Session: "s", Kind: r.kind, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Keep: r.keep})
+	run, err := r.m.Begin(Request{Session: "s", Kind: r.kind, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hold: r.keep})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -528,7 +528,7 @@ func testSweep(t *testing.T, kind Kind) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(left, "work", "work"), 0o700), os.Chmod(filepath.Join(left, "work", "work"), 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(r.root); err != nil {
+	if err := New(Options{}).Sweep(r.root); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {

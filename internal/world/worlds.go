@@ -24,7 +24,11 @@ type world struct {
 	layer layer
 	root  string // the folder
 	dir   string
-	lock  dirLock // held as long as the server lives
+
+	session string
+	out     *outputs // of the folder
+	drops   bool     // nothing of what it makes outlives it
+	lock    dirLock  // held as long as the server lives
 
 	mu   sync.Mutex
 	held map[string]*held // by name, relative to root, with slashes
@@ -50,7 +54,7 @@ type world struct {
 	view  view  // of the last command that began
 	began int64 // when nothing of the folder had been seen, in nanoseconds
 	equal bool  // the view was the folder, for all of them
-	stays bool  // what nobody reviews stays in the session
+	stays bool  // output is held
 	rules rules // what git ignored at the start
 
 	// waiting is output that is still in the session, with when the first of its commands
@@ -61,8 +65,9 @@ type world struct {
 	// with how often.
 	unsettled map[string]int
 
-	left  map[string]bool // output that was said to stay
-	dirty bool            // what was changed has not been harvested
+	left     map[string]bool // output that was said to stay
+	lastHeld string          // what was said last of output that is held
+	dirty    bool            // what was changed has not been harvested
 }
 
 func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
@@ -81,7 +86,6 @@ type Run struct {
 	prefix string // of the folder's names in the view
 	seen   sandbox.Merged
 	lent   []string // directories of dependencies, which are the folder's own
-	keep   bool
 }
 
 func (w *world) begin(r Request) (_ *Run, err error) {
@@ -95,6 +99,10 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		return nil, err
 	}
 	live := w.users > 0
+	w.drops = w.drops || r.Drop
+	if err := w.room(r); err != nil {
+		return nil, err
+	}
 	if !live {
 		w.equal, w.stays = true, false
 		if !w.dirty { // else what an earlier command met counts
@@ -110,6 +118,11 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	case w.kind == Apart && len(r.Real) == 0 && len(w.real) > 0:
 		return nil, errRealIsUsed
 	}
+	if !live {
+		if err := w.settleOutput(view{r.View, prefix}); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.layer.renew(view{r.View, prefix}, live); err != nil {
 		return nil, err
 	}
@@ -120,15 +133,18 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	w.o.Fail("prepared")
 	if !live {
 		w.rules = rulesOf(view{r.View, prefix})
+		if err := w.noteSession(); err != nil {
+			return nil, err
+		}
 		if err := w.layer.begin(); err != nil {
 			return nil, err
 		}
 	}
-	w.equal, w.stays = w.equal && equal, w.stays || r.Keep
+	w.equal, w.stays = w.equal && equal, w.stays || r.Hold || r.Drop
 	w.users++
 	w.view = view{r.View, prefix}
 	w.dirty = true
-	run := &Run{w: w, root: r.Root, prefix: prefix, seen: w.layer.seen(), keep: r.Keep}
+	run := &Run{w: w, root: r.Root, prefix: prefix, seen: w.layer.seen()}
 	run.lent = run.seen.Real
 	run.seen.Real = slices.Concat(run.lent, real)
 	return run, nil
@@ -141,9 +157,7 @@ func (r *Run) Show(spec *sandbox.Spec) {
 		return
 	}
 	spec.Merged = &r.seen
-	if r.keep {
-		spec.ReadOnly = append(spec.ReadOnly, r.lent...)
-	}
+	spec.ReadOnly = append(spec.ReadOnly, r.lent...)
 }
 
 // Kind is what the command sees.
@@ -199,6 +213,7 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	if w.closed {
 		if w.users--; w.users == 0 {
 			w.layer.end()
+			w.salvage()
 			w.remove()
 		}
 		return Harvest{}, nil
@@ -254,6 +269,7 @@ func (w *world) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed = true; w.users == 0 {
+		w.salvage()
 		w.remove()
 	}
 }

@@ -187,7 +187,7 @@ func (t *Custom) run(ctx context.Context, d Deps, c *tools.Call, args json.RawMe
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
 	started := time.Now()
 	p, err := d.Start(ctx, Run{
-		Session: c.Session, Root: root, Files: c.Files, Held: c.Held, Dir: root, Argv: argv, Env: t.Env, Readable: readable, Own: true, LookOnly: t.Read,
+		Session: c.Session, Root: root, Files: c.Files, Held: c.Held, Drop: c.Drop, Dir: root, Argv: argv, Env: t.Env, Readable: readable, Own: true, LookOnly: t.Read,
 		Stdin: strings.NewReader(string(args)), Stdout: stdout, Stderr: stderr,
 	})
 	if err != nil {

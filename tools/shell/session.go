@@ -173,7 +173,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
-	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held}
+	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop}
 	sets := c.env
 	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)

@@ -93,7 +93,8 @@ type Run struct {
 	// Files are what the session sees, and Held says that what the command changes
 	// waits for review. nil: it is to see the disk.
 	Files workspace.Files
-	Held  bool
+	Held  bool // edits and output wait for review
+	Drop  bool // nothing of what it makes outlives the session
 	Stays bool // it goes on after the call
 
 	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is

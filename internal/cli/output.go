@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+)
+
+// What is asked about the output that sessions hold.
+var (
+	outputList   = query[outputWords, outputReply]{name: "review output list", queue: app.QueueNever, answer: heldOutput}
+	outputAccept = query[outputWords, outputReply]{name: "review output accept", queue: app.QueueNever, decides: true, answer: acceptOutput}
+	outputDrop   = query[outputWords, outputReply]{name: "review output drop", queue: app.QueueNever, decides: true, answer: dropOutput}
+)
+
+// outputWords choose the output of a session; "" is all.
+type outputWords struct {
+	Session string `json:"session,omitempty"`
+}
+
+type outputReply struct {
+	Entries  []workspace.Held `json:"entries"`
+	Accepted int              `json:"accepted,omitempty"`
+	Left     []string         `json:"left,omitempty"`
+}
+
+func heldOutput(_ context.Context, w *app.Workspace, a outputWords) (r outputReply, err error) {
+	r.Entries, err = w.Confiner.HeldOutput(a.Session)
+	return r, err
+}
+
+func acceptOutput(ctx context.Context, w *app.Workspace, a outputWords) (outputReply, error) {
+	files, left, err := w.Confiner.AcceptOutput(a.Session)
+	if err != nil {
+		return outputReply{}, err
+	}
+	r, err := heldOutput(ctx, w, outputWords{})
+	r.Accepted, r.Left = files, left
+	return r, err
+}
+
+func dropOutput(ctx context.Context, w *app.Workspace, a outputWords) (outputReply, error) {
+	if err := w.Confiner.DropOutput(a.Session); err != nil {
+		return outputReply{}, err
+	}
+	return heldOutput(ctx, w, outputWords{})
+}
+
+// reviewOutput is `review output [list|accept|drop] [SESSION]`.
+func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
+	verb, words := "list", w.Chosen
+	if len(words) > 0 {
+		verb, words = words[0], words[1:]
+	}
+	if len(words) > 1 {
+		return usagef("one session is expected at most; without one, all output is meant")
+	}
+	a := outputWords{strings.Join(words, "")}
+	if a.Session != "" {
+		if err := knownOutput(ctx, c, a); err != nil {
+			return err
+		}
+	}
+	var r outputReply
+	var err error
+	switch verb {
+	case "list":
+		r, err = ask(ctx, c, outputList, a)
+	case "accept":
+		r, err = ask(ctx, c, outputAccept, a)
+	case "drop":
+		r, err = ask(ctx, c, outputDrop, a)
+	default:
+		return usagef("review output has no verb %q; it has list, accept and drop", verb)
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(r)
+	}
+	switch verb {
+	case "accept":
+		fmt.Fprintf(c.Out, "Moved to the workspace: %d files.\n", r.Accepted)
+		for _, why := range r.Left {
+			fmt.Fprintln(c.Out, why)
+		}
+		if len(r.Left) > 0 {
+			return errReported
+		}
+		return nil
+	case "drop":
+		fmt.Fprintln(c.Out, "Dropped.")
+		return nil
+	}
+	return showOutput(c, r.Entries)
+}
+
+// knownOutput fails for a session that holds nothing.
+func knownOutput(ctx context.Context, c *cli, a outputWords) error {
+	r, err := ask(ctx, c, outputList, outputWords{})
+	if err != nil {
+		return err
+	}
+	for _, e := range r.Entries {
+		if e.Session == a.Session {
+			return nil
+		}
+	}
+	return usagef("no session %q holds output; `sidecar-ls review output` lists them", a.Session)
+}
+
+func showOutput(c *cli, entries []workspace.Held) error {
+	if len(entries) == 0 {
+		fmt.Fprintln(c.Out, "No output is held.")
+		return nil
+	}
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		fmt.Fprintf(t, "%s\t%d files\t%s\t%s\t%s\n", e.Session, e.Files, size(e.Bytes), e.At.Local().Format(time.DateTime), strings.Join(e.Names, ", "))
+		for _, list := range []struct {
+			of    string
+			names []string
+		}{{"programs", e.Programs}, {"obeyed by programs, secret, or leading out", e.Protected}, {"deleted", e.Deleted}} {
+			if len(list.names) > 0 {
+				fmt.Fprintf(t, "  %s: %s\n", list.of, shorten(list.names))
+			}
+		}
+	}
+	return t.Flush()
+}
+
+// shorten are at most ten names of a list.
+func shorten(names []string) string {
+	const shown = 10
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}

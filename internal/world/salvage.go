@@ -1,0 +1,167 @@
+package world
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+)
+
+// Output outlives the world that it was made in: what is still in the layer when the
+// session ends, or when the server was killed, goes to the session's entry.
+
+// sessionFile says in a world's directory whose it is, for the server that finds it.
+const sessionFile = "session.json"
+
+type owner struct {
+	Session string            `json:"session"`
+	Kind    Kind              `json:"kind"`
+	Began   int64             `json:"began"`
+	Drops   bool              `json:"drops,omitempty"`
+	Made    map[string]string `json:"made,omitempty"`
+}
+
+// noteSession writes down whose the world is.
+func (w *world) noteSession() error {
+	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Made: map[string]string{}}
+	for rel, h := range w.held {
+		if !h.same {
+			o.Made[rel] = h.node.word()
+		}
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(w.dir, sessionFile), data, 0o600)
+}
+
+// holds reports whether output is held.
+func (w *world) holds() bool { return w.stays || w.drops }
+
+// salvage moves output that is still in the layer to the session's entry. No command runs.
+func (w *world) salvage() {
+	if w.drops || w.out == nil {
+		return
+	}
+	w.stays = true // all of it
+	var list []output
+	for _, o := range w.walk().output {
+		if !o.partial {
+			list = append(list, o)
+		}
+	}
+	if len(list) > 0 {
+		_, _, _ = w.stash(list)
+	}
+}
+
+// rescue does that for a world that a killed server left.
+func (m *Manager) rescue(root, dir string) {
+	f, err := osfile.Open(filepath.Join(dir, sessionFile), os.O_RDONLY, 0)
+	if err != nil {
+		return // no command has begun in it
+	}
+	defer f.Close()
+	var of owner
+	if json.NewDecoder(f).Decode(&of) != nil || of.Session == "" || of.Drops {
+		return
+	}
+	if of.Kind != Overlay && of.Kind != Shadow && of.Kind != Apart {
+		return
+	}
+	out, err := m.output(root)
+	if err != nil {
+		return
+	}
+	w := m.newWorld(root, dir, of.Kind)
+	if w.layer == nil {
+		return
+	}
+	if of.Kind != Overlay {
+		w.layer = &leftCopy{shadow{w: w}}
+	}
+	w.session, w.out, w.began, w.rules = of.Session, out, of.Began, rulesIn(root)
+	w.salvage()
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	for _, e := range out.list {
+		if e.Session == of.Session && len(of.Made) > 0 {
+			e.Made = of.Made
+			_ = e.write()
+		}
+	}
+}
+
+// leftCopy is a copy of which the table is lost: what has the size and the time of the
+// folder's own is taken for a copy of that.
+type leftCopy struct{ shadow }
+
+func (c *leftCopy) original(rel string, info fs.FileInfo) bool {
+	low, err := os.Lstat(filepath.Join(c.w.root, filepath.FromSlash(rel)))
+	switch {
+	case err != nil || low.Mode().Type() != info.Mode().Type():
+		return info.Mode()&fs.ModeSymlink != 0 && leadsTo(c.at(rel), c.w.root)
+	case info.IsDir():
+		return filepath.Base(rel) == ".git"
+	}
+	return low.Size() == info.Size() && low.ModTime().Equal(info.ModTime())
+}
+
+func (c *leftCopy) whole(string) bool { return false }
+
+// room fails where more output is held than may be.
+func (w *world) room(r Request) error {
+	if !r.Hold || w.out == nil {
+		return nil
+	}
+	most := w.quota()
+	if w.out.bytes() <= most {
+		return nil
+	}
+	if held := w.out.count(); held > most {
+		return &FullError{Held: held, Most: most}
+	}
+	return nil
+}
+
+// FullError is why a command does not run: more output waits than may.
+type FullError struct{ Held, Most int64 }
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("%d MiB of output wait for this workspace, and at most %d MiB may (sidecar.output.quota); accept or drop them with `sidecar-ls review output`", e.Held>>20, e.Most>>20)
+}
+
+const defaultQuota = 4 << 30
+
+// quota is how much output may be held of the folder.
+func (w *world) quota() int64 {
+	if w.o.Quota != nil {
+		if set := w.o.Quota(); set > 0 {
+			return set
+		}
+	}
+	free, err := osfile.Free(w.dir)
+	if err != nil {
+		return defaultQuota
+	}
+	return min(defaultQuota, (free+w.out.bytes())/5)
+}
+
+// count counts what is held.
+func (o *outputs) count() (sum int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var errs []error
+	for _, e := range o.list {
+		e.Bytes = sizeOf(e.tree())
+		sum += e.Bytes
+		errs = append(errs, e.write())
+	}
+	_ = errors.Join(errs...) // it is counted anew then
+	return sum
+}
