@@ -266,9 +266,12 @@ func toolWords(ctx context.Context, c *cli, done []string, begun string) []candi
 // else the shell offers files.
 func reviewCandidates(ctx context.Context, c *cli, done []string, begun string) []candidate {
 	if len(done) == 0 {
-		return verbs("list", "diff", "verify", "accept", "reject", "undo", "redo", "history")(ctx, c, done, begun)
+		return verbs("list", "diff", "verify", "accept", "reject", "undo", "redo", "history", "output")(ctx, c, done, begun)
 	}
 	f, err := c.folder()
+	if err == nil && done[0] == "output" {
+		return outputCandidates(ctx, c, done[1:], begun)
+	}
 	if err != nil || slices.Contains([]string{"undo", "redo", "history"}, done[0]) {
 		return nil
 	}

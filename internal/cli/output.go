@@ -143,3 +143,19 @@ func shorten(names []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
+
+// outputCandidates offers a verb, and the sessions that hold output where a server knows them.
+func outputCandidates(ctx context.Context, c *cli, done []string, begun string) []candidate {
+	if len(done) == 0 {
+		return verbs("list", "accept", "drop")(ctx, c, done, begun)
+	}
+	var r outputReply
+	if there, err := c.askThere(ctx, outputList.name, outputWords{}, &r); !there || err != nil || len(done) > 1 {
+		return nil
+	}
+	var out []candidate
+	for _, e := range r.Entries {
+		out = append(out, candidate{e.Session, fmt.Sprintf("%d files, %s", e.Files, size(e.Bytes))})
+	}
+	return out
+}

@@ -45,7 +45,7 @@ var userLeftovers = []struct {
 	goes  string
 	names []string // none is all
 }{
-	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins", goes, nil},
+	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins; and output that waits for review", goes, nil},
 	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes, nil},
 	{userdirs.Data, "plugins that you have installed", goesPurge, []string{"plugins", "plugin-data"}},
 	{userdirs.Config, "your settings and skills, and what you trust", goesPurge, []string{"settings.json", "trust.json", "plugins.json", "mcp-trust.json", "mcp-tokens.json", "skills"}},
@@ -113,6 +113,10 @@ func uninstall(ctx context.Context, c *cli) error {
 		}
 		if dir, _ := userdirs.Here().Dir(userdirs.State); l.Path == dir && !undone {
 			out.Problems = append(out.Problems, l.Path+" is kept: by its copies what setup changed can be taken back")
+			continue
+		}
+		if dir, _ := userdirs.Here().Dir(userdirs.Cache); l.Path == dir && !c.purge && world.AnyOutput() {
+			out.Problems = append(out.Problems, l.Path+" is kept: output waits there for review; accept or drop it (`sidecar-ls review output`), or have it removed with --purge")
 			continue
 		}
 		if err := l.remove(); err != nil {

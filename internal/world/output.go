@@ -103,6 +103,16 @@ func openOutputs(root string) (*outputs, error) {
 	return o, nil
 }
 
+// AnyOutput reports whether output of some folder is held.
+func AnyOutput() bool {
+	at, err := place("")
+	if err != nil {
+		return false
+	}
+	held, _ := filepath.Glob(filepath.Join(filepath.Dir(at), "output", "*", "*", treeDir, "*"))
+	return len(held) > 0
+}
+
 func (o *outputs) sort() {
 	slices.SortFunc(o.list, func(a, b *entry) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Session, b.Session))
