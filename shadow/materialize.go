@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // Materialize makes the files of a lazy shadow that are not there yet, for
@@ -154,18 +155,30 @@ func (t *tree) missing(base *index.Index) (*index.Index, error) {
 // changes their stat data.
 func (c *creation) moveInto(dir string) (moved map[string]bool, err error) {
 	moved = map[string]bool{}
-	var move func(name string) error
-	move = func(name string) error {
-		from, to := filepath.Join(c.temp, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))
-		list, err := os.ReadDir(from)
+	var move func(from, to *osfile.Dir, name string) error
+	enter := func(from, to *osfile.Dir, name string) error {
+		in, err := from.Sub(path.Base(name))
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		into, err := to.Sub(path.Base(name))
+		if err != nil {
+			return err
+		}
+		defer into.Close()
+		return move(in, into, name)
+	}
+	move = func(from, to *osfile.Dir, name string) error {
+		list, err := from.List()
 		if err != nil {
 			return err
 		}
 		for _, e := range list {
 			full := path.Join(name, e.Name())
-			there, err := os.Lstat(filepath.Join(to, e.Name()))
+			there, err := to.Lstat(e.Name())
 			if e.IsDir() && err == nil && there.IsDir() {
-				if err := move(full); err != nil {
+				if err := enter(from, to, full); err != nil {
 					return err
 				}
 				continue
@@ -173,7 +186,7 @@ func (c *creation) moveInto(dir string) (moved map[string]bool, err error) {
 			if err == nil {
 				continue // somebody has just put it there
 			}
-			if err := os.Rename(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			if err := from.Move(e.Name(), to, e.Name()); err != nil {
 				return err
 			}
 			moved[full] = !e.IsDir()
@@ -183,7 +196,17 @@ func (c *creation) moveInto(dir string) (moved map[string]bool, err error) {
 		}
 		return nil
 	}
-	return moved, move(".")
+	from, err := osfile.OpenDir(c.temp)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	to, err := osfile.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer to.Close()
+	return moved, move(from, to, ".")
 }
 
 // writeIndexes writes the index of the working tree, unless git has made one

@@ -25,6 +25,7 @@ type Change struct {
 	project bool
 
 	target  string // the file that is written
+	anchor  string // a directory above it, without links; what is below is not reached by one
 	before  []byte
 	after   []byte
 	existed bool
@@ -50,20 +51,28 @@ func locate(path, root string) (*Change, error) {
 		if to, err := os.Readlink(path); err == nil {
 			return nil, fmt.Errorf("%s is a link to %s, which is not there; make that file, or remove the link", path, to)
 		}
-		dir, err := deepest(path)
+		dir, rest, err := deepest(path)
 		if err == nil && root != "" {
 			err = inside(path, dir, root)
+		}
+		c.target, c.anchor = filepath.Join(dir, rest), dir
+		if err == nil && root != "" {
+			c.anchor, err = filepath.EvalSymlinks(root)
 		}
 		return c, err
 	}
 	if err != nil {
-		if _, why := deepest(path); why != nil {
+		if _, _, why := deepest(path); why != nil {
 			err = why
 		}
 		return nil, err
 	}
+	c.anchor = filepath.Dir(real)
 	if root != "" {
 		if err := inside(path, real, root); err != nil {
+			return nil, err
+		}
+		if c.anchor, err = filepath.EvalSymlinks(root); err != nil {
 			return nil, err
 		}
 	}
@@ -89,18 +98,23 @@ func locate(path, root string) (*Change, error) {
 	return c, err
 }
 
-// deepest is the real name of the innermost directory of a path that is there.
-func deepest(path string) (string, error) {
+// deepest is the real name of the innermost directory of a path that is there, and what
+// of the path comes below it.
+func deepest(path string) (real, rest string, err error) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
-			return "", fmt.Errorf("%s is not a directory, so %s can't be made", dir, path)
+			return "", "", fmt.Errorf("%s is not a directory, so %s can't be made", dir, path)
 		}
 		if err == nil {
-			return filepath.EvalSymlinks(dir)
+			if rest, err = filepath.Rel(dir, path); err != nil {
+				return "", "", err
+			}
+			real, err = filepath.EvalSymlinks(dir)
+			return real, rest, err
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return "", "", err
 		}
 	}
 }

@@ -347,3 +347,43 @@ func TestUndoOfWhatBroke(t *testing.T) {
 		t.Errorf("undo of a file that is gone: %+v", p)
 	}
 }
+
+// A directory of a project that became a link to elsewhere is not written through, nor
+// is what lies there taken away.
+func TestSwappedDirectory(t *testing.T) {
+	root, decoy := t.TempDir(), t.TempDir()
+	file := filepath.Join(root, ".vscode", "settings.json")
+	for _, remove := range []bool{false, true} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("{}"), 0o644), os.WriteFile(filepath.Join(decoy, "settings.json"), []byte("{}"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		plan := func() *Change {
+			c, err := locate(file, root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.after, c.Remove = []byte(`{"a":1}`), remove
+			return c
+		}
+		c := plan()
+		if err := errors.Join(os.Rename(filepath.Dir(file), filepath.Join(root, "away")), os.Symlink(decoy, filepath.Dir(file))); err != nil {
+			t.Skip("there are no links here: ", err)
+		}
+		if all, err := stage([]*Change{c}); err == nil {
+			t.Errorf("it was staged: %v", commit(all))
+		}
+		if data, err := os.ReadFile(filepath.Join(decoy, "settings.json")); string(data) != "{}" {
+			t.Errorf("elsewhere is %q, %v", data, err)
+		}
+		if err := errors.Join(os.Remove(filepath.Dir(file)), os.Rename(filepath.Join(root, "away"), filepath.Dir(file))); err != nil {
+			t.Fatal(err)
+		}
+		all, err := stage([]*Change{plan()}) // the control
+		if err == nil {
+			err = commit(all)
+		}
+		if _, there := os.Lstat(file); err != nil || (there == nil) == remove {
+			t.Errorf("remove %v: %v, %v", remove, err, there)
+		}
+	}
+}

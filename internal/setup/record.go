@@ -72,7 +72,7 @@ func (e Env) keep(r *record, all []*staged) error {
 		}
 	}
 	for i, s := range all {
-		f := recordFile{Path: s.Path, Family: s.family, Existed: s.existed, Sum: sum(s.after), Did: s.did, Made: s.made}
+		f := recordFile{Path: s.Path, Family: s.family, Existed: s.existed, Sum: sum(s.after), Did: s.did, Made: s.madePaths()}
 		if s.existed {
 			f.Copy = fmt.Sprintf("%d-%s", i+1, filepath.Base(s.Path))
 			if err := writeNew(filepath.Join(r.dir, f.Copy), s.before, 0o600); err != nil {

@@ -8,18 +8,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
-// staged is a change that is ready: what is left to do is to give a file its
-// name.
+// staged is a change that is ready: what is left to do is to give a file its name, in a
+// directory that is open. A link that somebody puts in its place leads nothing elsewhere.
 type staged struct {
 	*Change
-	temp string
-	made []string // directories, outer ones first
+	top  *osfile.Dir // the anchor
+	dir  *osfile.Dir // that of the file; nil: it is missing, and so is what is to be removed
+	name string
+	temp string   // its name until then
+	made []string // directories below the anchor, outer ones first
 }
 
 // stage writes all changes beside their files. Nothing that clients read has
@@ -32,64 +37,98 @@ func stage(changes []*Change) (all []*staged, err error) {
 		}
 	}()
 	for _, c := range changes {
-		now, err := os.ReadFile(c.target)
+		s := &staged{Change: c, name: filepath.Base(c.target)}
+		all = append(all, s)
+		if err := s.open(); err != nil {
+			return all, fmt.Errorf("%s can't be written: %w", c.Path, err)
+		}
+		now, err := s.read()
 		if gone := errors.Is(err, fs.ErrNotExist); gone == c.existed || err != nil && !gone || !bytes.Equal(now, c.before) {
 			return all, fmt.Errorf("%s has changed since it was looked at; run this again", c.Path)
 		}
-		s := &staged{Change: c}
-		all = append(all, s)
 		if c.Remove {
 			continue
 		}
-		if err := s.makeDirs(); err != nil {
-			return all, err
-		}
-		s.temp = filepath.Join(filepath.Dir(c.target), "."+filepath.Base(c.target)+"."+rand.Text()[:8])
-		if err := writeNew(s.temp, c.after, c.mode); err != nil {
+		s.temp = "." + s.name + "." + rand.Text()[:8]
+		if err := s.writeNew(s.temp, c.after); err != nil {
 			return all, fmt.Errorf("%s can't be written: %w", c.Path, err)
 		}
 	}
 	return all, nil
 }
 
-// makeDirs makes the directories that are missing.
-func (s *staged) makeDirs() error {
-	var missing []string
-	for dir := filepath.Dir(s.target); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		missing = append(missing, dir)
+// open opens the directory of the file, and makes what is missing of it.
+func (s *staged) open() (err error) {
+	if s.top, err = osfile.OpenDir(s.anchor); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(s.anchor, filepath.Dir(s.target))
+	if err != nil {
+		return err
+	}
+	rel = filepath.ToSlash(rel)
+	if s.dir, err = s.top.Sub(rel); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if s.Remove {
+		s.dir = nil
+		return nil
 	}
 	perm := fs.FileMode(0o700)
 	if s.project {
 		perm = 0o755
 	}
-	for _, dir := range slices.Backward(missing) {
-		if err := os.Mkdir(dir, perm); err != nil {
-			return err
+	below := "."
+	for name := range strings.SplitSeq(rel, "/") {
+		below = path.Join(below, name)
+		if _, err := s.top.Lstat(below); errors.Is(err, fs.ErrNotExist) {
+			s.made = append(s.made, below)
 		}
-		s.made = append(s.made, dir)
+	}
+	s.dir, err = s.top.MakeSub(rel, perm)
+	return err
+}
+
+func (s *staged) read() ([]byte, error) {
+	if s.dir == nil {
+		return nil, fs.ErrNotExist
+	}
+	return s.dir.ReadFile(s.name)
+}
+
+// writeNew writes a file that is not there yet.
+func (s *staged) writeNew(name string, data []byte) error {
+	f, err := s.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := fill(f, data, s.mode); err != nil {
+		return errors.Join(err, s.dir.Remove(name))
 	}
 	return nil
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew does the same by a path in the server's own directories.
 func writeNew(name string, data []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+	if err := fill(f, data, mode); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }
 
+func fill(f *os.File, data []byte, mode fs.FileMode) error {
+	_, err := f.Write(data)
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
 // commit gives the files their names. When one of them can't have it, those
 // before it get back what they had.
 func commit(all []*staged) error {
+	defer closeAll(all)
 	for i, s := range all {
 		err := s.finish()
 		if err == nil {
@@ -98,50 +137,80 @@ func commit(all []*staged) error {
 		for _, past := range slices.Backward(all[:i]) {
 			err = errors.Join(err, past.revert())
 		}
-		discard(all[i:])
+		for _, s := range all[i:] {
+			s.discard()
+		}
 		return err
 	}
 	return nil
 }
 
 func (s *staged) finish() error {
-	if s.Remove {
-		return osfile.Retry(context.Background(), s.target, func() error { return os.Remove(s.target) })
-	}
-	return osfile.Rename(context.Background(), s.temp, s.target)
+	return osfile.Retry(context.Background(), s.target, func() error {
+		switch {
+		case s.Remove && s.dir == nil:
+			return nil
+		case s.Remove:
+			return s.dir.Remove(s.name)
+		}
+		return s.dir.Move(s.temp, s.dir, s.name)
+	})
 }
 
 func (s *staged) revert() error {
-	if !s.existed {
-		err := os.Remove(s.target)
-		s.removeDirs(s.made)
+	switch {
+	case s.dir == nil:
+		return nil
+	case !s.existed:
+		err := s.dir.Remove(s.name)
+		s.removeDirs()
 		return err
 	}
-	s.temp += ".old"
-	if s.temp == ".old" {
-		s.temp = s.target + ".old"
-	}
-	if err := writeNew(s.temp, s.before, s.mode); err != nil {
+	s.temp = "." + s.name + "." + rand.Text()[:8] + ".old"
+	if err := s.writeNew(s.temp, s.before); err != nil {
 		return err
 	}
-	return osfile.Rename(context.Background(), s.temp, s.target)
+	return osfile.Retry(context.Background(), s.target, func() error { return s.dir.Move(s.temp, s.dir, s.name) })
 }
 
 // discard takes away what was staged.
 func discard(all []*staged) {
 	for _, s := range all {
-		if s.temp != "" {
-			_ = os.Remove(s.temp)
+		s.discard()
+	}
+	closeAll(all)
+}
+
+func (s *staged) discard() {
+	if s.temp != "" {
+		_ = s.dir.Remove(s.temp)
+	}
+	s.removeDirs()
+}
+
+// removeDirs removes the directories that were made and are empty, inner ones first.
+func (s *staged) removeDirs() {
+	for _, dir := range slices.Backward(s.made) {
+		if s.top.Remove(filepath.FromSlash(dir)) != nil {
+			return
 		}
-		s.removeDirs(s.made)
 	}
 }
 
-// removeDirs removes directories that are empty, inner ones first.
-func (*staged) removeDirs(dirs []string) {
-	for _, dir := range slices.Backward(dirs) {
-		if os.Remove(dir) != nil {
-			return
+// madePaths are the directories that were made.
+func (s *staged) madePaths() (paths []string) {
+	for _, dir := range s.made {
+		paths = append(paths, filepath.Join(s.anchor, filepath.FromSlash(dir)))
+	}
+	return paths
+}
+
+func closeAll(all []*staged) {
+	for _, s := range all {
+		for _, d := range []*osfile.Dir{s.dir, s.top} {
+			if d != nil {
+				_ = d.Close()
+			}
 		}
 	}
 }
