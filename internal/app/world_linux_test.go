@@ -386,12 +386,38 @@ func TestWorldOfDependencies(t *testing.T) { eachWorld(t, testWorldOfDependencie
 
 func testWorldOfDependencies(t *testing.T, kind string) {
 	r := worldRig(t, kind, map[string]string{".gitignore": "node_modules\n", "node_modules/m/index.js": "dep\n"})
-	r.ran("cat node_modules/m/index.js; echo new > node_modules/new.js && echo evil > node_modules/m/index.js && echo made", "dep\nmade\n", "Output held for review: 2 files in node_modules")
-	r.ran("cat node_modules/new.js node_modules/m/index.js", "new\nevil\n")
+	line, sees := "cat node_modules/m/index.js; echo new > node_modules/new.js && echo evil > node_modules/m/index.js && echo made", "new\nevil\n"
+	if kind == "apart" { // where packages are links, which can be replaced and not written
+		line, sees = "cat node_modules/m/index.js; echo new > node_modules/new.js; echo evil > node_modules/m/index.js; echo made", "new\ndep\n"
+	}
+	r.ran(line, "dep\nmade\n", "Output held for review: ", " in node_modules")
+	r.ran("cat node_modules/new.js node_modules/m/index.js", sees)
 	if _, err := os.ReadFile(filepath.Join(r.dir, "node_modules/new.js")); err == nil || r.file("node_modules/m/index.js") != "dep\n" {
 		t.Errorf("the disk has %q, %v", r.file("node_modules/m/index.js"), err)
 	}
 	r.isQueued()
+}
+
+// TestWorldHidesOwnState: commands see nothing of the server's own directory but what the
+// project has there for agents.
+func TestWorldHidesOwnState(t *testing.T) { eachWorld(t, testWorldHidesOwnState) }
+
+func testWorldHidesOwnState(t *testing.T, kind string) {
+	r := worldRig(t, kind, map[string]string{"a.txt": "a\n", ".sidecar/skills/s/SKILL.md": "skill-4711\n", ".sidecar/settings.json": "{}\n"})
+	if res := r.call("write_file", object{"path": "new.txt", "content": "pending-" + "4711\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	log := filepath.Join(r.dir, ".sidecar/state/pending")
+	if found, err := exec.CommandContext(t.Context(), "grep", "-rl", "pending-4711", log).Output(); err != nil || len(found) == 0 { // the control
+		t.Fatalf("the queue is not below %s: %v", log, err)
+	}
+	out := r.ran("cat .sidecar/skills/s/SKILL.md; grep -r 4711 .sidecar/state .sidecar/logs .sidecar/cache; find .sidecar -type f -size +0 -not -path '*/skills/*' -not -name .gitignore; echo end", "end\n")
+	if kind == "overlay" && !strings.Contains(out, "skill-4711") { // copies have none of it
+		t.Errorf("the project's skills are hidden: %s", out)
+	}
+	if strings.Contains(out, "pending-") || strings.Contains(out, "settings.json") || strings.Contains(out, ".sidecar/cache/") {
+		t.Errorf("a command sees %s", out)
+	}
 }
 
 // TestWorldOfSecrets: what is hidden from commands is hidden in each kind of world,

@@ -16,7 +16,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 )
 
 // surroundings puts into a Spec what commands must not see or change of what is
@@ -58,9 +57,8 @@ func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files 
 			}
 		}
 	}
-	if shadows := filepath.Join(spec.Root, secrets.Apart[0]); exists(shadows) {
-		spec.Hidden = append(spec.Hidden, shadows)
-	}
+	dirs, _ := ownState(spec.Root)
+	spec.Hidden = append(spec.Hidden, dirs...)
 	for _, list := range []*[]string{&files, &sockets, &spec.Repositories} {
 		*list = slices.DeleteFunc(*list, func(path string) bool {
 			return slices.ContainsFunc(spec.Hidden, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
@@ -68,6 +66,27 @@ func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files 
 	}
 	spec.Hidden = append(spec.Hidden, answering(sockets)...)
 	return files, nil
+}
+
+// ownState is what commands see nothing of in the server's own directory: all but the
+// tools, kits and skills of the project. The queue has texts of files that are hidden from
+// commands, the journals of runs what people and agents said.
+func ownState(root string) (dirs, files []string) {
+	own := filepath.Join(root, ".sidecar")
+	entries, err := os.ReadDir(own)
+	if err != nil {
+		return nil, nil
+	}
+	for _, e := range entries {
+		switch at := filepath.Join(own, e.Name()); {
+		case slices.Contains([]string{"tools", "kits", "skills", ".gitignore"}, e.Name()):
+		case e.IsDir():
+			dirs = append(dirs, at)
+		case e.Type().IsRegular():
+			files = append(files, at)
+		}
+	}
+	return dirs, files
 }
 
 // obeyed is what a repository makes git obey in its working tree.

@@ -47,6 +47,13 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		if repoErr == nil {
 			tracked, hidden = c.tracked.split(repo, hidden)
 		}
+		_, own := ownState(spec.Root)
+		if repoErr == nil {
+			var ownTracked []string
+			ownTracked, own = c.tracked.split(repo, own)
+			tracked = append(tracked, ownTracked...)
+		}
+		spec.Hidden = append(spec.Hidden, own...)
 		if err := hide(&spec.Spec, tracked, hidden); err != nil && level.Hides() {
 			return spec, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
@@ -60,7 +61,7 @@ func (t *trackedSecrets) names(path string) map[string]bool {
 	}
 	names := map[string]bool{}
 	for i := range x.Entries {
-		if name := x.Entries[i].Name; workspace.Sensitive(name) {
+		if name := x.Entries[i].Name; workspace.Sensitive(name) || strings.HasPrefix(name, ".sidecar/") || strings.Contains(name, "/.sidecar/") {
 			names[name] = true
 		}
 	}
