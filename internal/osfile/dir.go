@@ -125,3 +125,30 @@ func (d *Dir) Move(name string, to *Dir, as string) error {
 	}
 	return d.move(name, to, as)
 }
+
+// RemoveTree is RemoveAll for a name in the directory.
+func (d *Dir) RemoveTree(name string) error {
+	err := d.RemoveAll(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	d.unlock(name)
+	return d.RemoveAll(name)
+}
+
+// unlock has all directories below a name be read and written.
+func (d *Dir) unlock(name string) {
+	if info, err := d.Lstat(name); err != nil || !info.IsDir() {
+		return
+	}
+	_ = d.Chmod(name, 0o700)
+	sub, err := d.Sub(name)
+	if err != nil {
+		return
+	}
+	defer sub.Close()
+	entries, _ := sub.List()
+	for _, e := range entries {
+		sub.unlock(e.Name())
+	}
+}

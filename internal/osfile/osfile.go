@@ -101,11 +101,10 @@ func RemoveAll(path string) error {
 	if !errors.Is(err, os.ErrPermission) {
 		return err
 	}
-	_ = filepath.WalkDir(path, func(path string, d os.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
+	top, openErr := OpenDir(filepath.Dir(path))
+	if openErr != nil {
+		return err
+	}
+	defer top.Close()
+	return top.RemoveTree(filepath.Base(path))
 }

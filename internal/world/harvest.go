@@ -192,7 +192,7 @@ func (k *walking) entry(dir *osfile.Dir, rel string, info fs.FileInfo, old, made
 		low, err := os.Lstat(filepath.Join(k.w.root, filepath.FromSlash(rel)))
 		k.goneBelow(rel, err == nil && low.IsDir(), old, ignored)
 		return
-	case standIn(info):
+	case standIn(info) && workspace.Protected(rel) != workspace.NotProtected && isEmpty(dir, info, name):
 		return
 	}
 	skip := ignored || old.ignored(name, info.IsDir())
@@ -346,8 +346,22 @@ func (k *walking) goneBelow(rel string, dir bool, old rules, ignored bool) {
 	}
 }
 
-// standIn reports whether something stands in for a protected name: internal/sandbox
-// makes it, and takes it away.
+// isEmpty reports whether nothing is in what may be a directory.
+func isEmpty(in *osfile.Dir, info fs.FileInfo, name string) bool {
+	if !info.IsDir() {
+		return info.Size() == 0
+	}
+	dir, err := in.Sub(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	entries, err := dir.List()
+	return err == nil && len(entries) == 0
+}
+
+// standIn reports whether something looks like what stands in for a protected name:
+// internal/sandbox makes that, and takes it away. A command can make what looks so, too.
 func standIn(info fs.FileInfo) bool {
 	return info.Mode()&fs.ModeSticky != 0 && (info.IsDir() || info.Size() == 0)
 }

@@ -61,23 +61,7 @@ func removeAll(top *os.Root, name string) error {
 	if runtime.GOOS == "windows" {
 		return osfile.RemoveAll(filepath.Join(top.Name(), name))
 	}
-	err := top.RemoveAll(name)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	unlock(top, name)
-	return top.RemoveAll(name)
-}
-
-// unlock has all directories below a name be read and written.
-func unlock(top *os.Root, name string) {
-	_ = top.Chmod(name, 0o700)
-	entries, _ := list(top, name)
-	for _, e := range entries {
-		if e.IsDir() {
-			unlock(top, filepath.Join(name, e.Name()))
-		}
-	}
+	return (&osfile.Dir{Root: top}).RemoveTree(name)
 }
 
 // removeUpper removes what commands have at a name.

@@ -194,6 +194,22 @@ func TestBorrowingRepository(t *testing.T) {
 }
 
 // A commit comes with what it changed, as it has it, whatever came after it.
+// What is taken over of a message is what a person can read.
+func TestShownMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\n\nbody\twith ü\n":            "plain\n\nbody\twith ü",
+		"\x1b[31mred\x1b[0m\r\u202eevil\x00": "[31mred[0mevil",
+		"bad \xff utf":                       "bad \uFFFD utf",
+	} {
+		if got := shownMessage(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	if got := shownMessage(strings.Repeat("x", 12<<20)); len(got) > maxMessage+100 || !strings.HasSuffix(got, "too long.]") {
+		t.Errorf("a long one has %d bytes and ends with %q", len(got), got[len(got)-40:])
+	}
+}
+
 func TestCommittedFiles(t *testing.T) {
 	r := gitRig(t)
 	_, h := r.run("echo 1 >> a.txt; git rm -q dir/b.txt; mkdir -p n/e; echo x > n/e/w; chmod +x n/e/w; ln -s a.txt link; git add -A; git commit -qm first; echo 2 >> a.txt; rm link; git commit -qam second; git gc -q; echo 3 >> a.txt")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -38,7 +39,7 @@ func readCommit(dir, id string) (c commit, ok bool) {
 			c.parent = value
 		}
 	}
-	c.message = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	c.message = shownMessage(text)
 	return c, true
 }
 
@@ -233,4 +234,26 @@ func (k *comparing) file(at string, e treeEntry) {
 func (k *comparing) add(c workspace.Change) {
 	k.files, k.size = append(k.files, c), k.size+int64(len(c.After))
 	k.failed = k.failed || len(k.files) > k.limits.Files || k.size > k.limits.Bytes
+}
+
+// maxMessage bounds a message that is taken over, in bytes.
+const maxMessage = 64 << 10
+
+// shownMessage is a commit's message as a person can read it, which is what is taken over:
+// without control characters that a terminal or an editor would obey, and bounded.
+func shownMessage(text string) string {
+	cut := len(text) > maxMessage
+	if cut {
+		text = text[:maxMessage]
+	}
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if text = strings.TrimSpace(text); cut {
+		text += "\n[The rest of the message was too long.]"
+	}
+	return text
 }

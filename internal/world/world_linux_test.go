@@ -367,6 +367,7 @@ func testNotTakenOver(t *testing.T, kind Kind) {
 		{"an unreadable file", "echo x > closed; chmod 000 closed", "", "create closed, "},
 		{"an unreadable directory", "mkdir d; echo x > d/f; chmod 000 d", "", "create d/f, "},
 		{"setuid", "echo x > s; chmod 4755 s", "", "create s, "},
+		{"what looks like a stand-in", "mkdir -m 1777 st; echo x > st/f; : > empty; chmod 1644 empty", "", "create empty, create st/f, "},
 		{"hard links", "echo x > h1; ln h1 h2", "", "create h1, create h2, "},
 		{"whiteouts of its own", "mknod w c 0 0; setfattr -n user.overlay.opaque -v y dir; setfattr -n trusted.overlay.opaque -v y dir", "", ""},
 		{"case pairs", "echo x > Case; echo y > case", "", "create Case, create case, "},
