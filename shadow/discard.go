@@ -131,7 +131,7 @@ const maxCommits = 50
 
 // lost lists the commits that only the shadow's HEAD holds.
 func (t *tree) lost() []string {
-	repo, err := gitrepo.Open(t.Path, gitrepo.Options{})
+	repo, err := gitrepo.Open(t.Path, gitrepo.Options{Programs: t.repo.Programs()})
 	if err != nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func modulesOf(x *index.Index) map[string]plumbing.Hash {
 // changed are the files of the shadow, submodules among them, that are not as
 // its own index has them.
 func (t *tree) changed(ctx context.Context) (map[string]bool, error) {
-	repo, err := gitrepo.Open(t.Path, gitrepo.Options{})
+	repo, err := gitrepo.Open(t.Path, gitrepo.Options{Programs: t.repo.Programs()})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -47,8 +48,9 @@ type Options struct {
 	StateDir string       // for locks; "" is .sidecar/state in Dir
 	Prepare  func() error // called before .sidecar is made, and may refuse that
 
-	Settings Settings // asked each time; nil: the defaults
-	Git      string   // see gitrepo.Options
+	Settings Settings       // asked each time; nil: the defaults
+	Git      string         // see gitrepo.Options
+	Programs *lookup.Finder // likewise
 	Log      *slog.Logger
 
 	// Fail is called at the points where a process may die. What it returns is
@@ -172,7 +174,7 @@ func (m *Manager) wait(ctx context.Context) error {
 
 // repo opens the repository of the folder.
 func (m *Manager) repo() (*gitrepo.Repo, error) {
-	r, err := gitrepo.Open(m.dir, gitrepo.Options{Git: m.o.Git, Trusted: m.o.Settings.Trusted})
+	r, err := gitrepo.Open(m.dir, gitrepo.Options{Git: m.o.Git, Programs: m.o.Programs, Trusted: m.o.Settings.Trusted})
 	if errors.Is(err, gitrepo.ErrNoRepository) {
 		return nil, fmt.Errorf("%w: %s is in no git repository; run git init and make a first commit", ErrUnusable, m.dir)
 	}

@@ -44,6 +44,8 @@ var lines = []line{
 	{number: "14", claim: "the same while they run, and killed", pkg: "internal/app", tests: "TestRepositoriesWhileRunning|TestRepositoriesOfKilledServer|TestServersMakeNoRepositories|TestHarmlessRepositories"},
 	{number: "14", claim: "secrets wherever they lie", pkg: "internal/app", tests: "TestSecretsOfCommands", figures: usual},
 	{number: "14", claim: "sockets in the workspace", pkg: "internal/app", tests: "TestSocketsOfCommands", figures: usual},
+	{number: "14", claim: "programs that the server starts", pkg: "internal/app", tests: "TestPlantedPrograms"},
+	{number: "14", claim: "the places that they come from", pkg: "internal/lookup", tests: "TestNotTaken|TestOthersWrite|TestLaterFolders|TestHelpers|TestEnviron"},
 	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes|TestWorldFails"},
 	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
 	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies|TestServerDiesIdle|TestKeeper.*"},

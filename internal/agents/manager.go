@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os/exec"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
@@ -232,7 +232,7 @@ func (m *Manager) List() []Agent {
 		m.mu.Lock()
 		a := Agent{Profile: p, Offer: m.known[p.Name], Allowed: m.o.Kept.Allowed(p)}
 		m.mu.Unlock()
-		if _, err := exec.LookPath(p.Program); err != nil {
+		if _, err := lookup.Confined(p.Program); err != nil {
 			a.Why = fmt.Sprintf("%s is not on PATH; install it, or name its program in the setting agents", p.Program)
 		} else if noWorld != nil {
 			a.Why = noWorld.Error()

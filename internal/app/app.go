@@ -27,6 +27,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/precheck"
@@ -49,12 +50,13 @@ import (
 
 // Options are what differs between those who open a workspace. Log is needed.
 type Options struct {
-	Log     *slog.Logger
-	Level   *slog.LevelVar    // follows the setting log.level; nil: nothing does
-	Program string            // this program's path, which is started again for what is confined; "" confines nothing
-	Layers  []json.RawMessage // settings of the client
-	Mode    string            // of the default session; "": that of the settings
-	Queue   QueueUse
+	Log      *slog.Logger
+	Level    *slog.LevelVar    // follows the setting log.level; nil: nothing does
+	Programs *lookup.Finder    // finds what runs outside of the sandbox; nil: as on this system
+	Program  string            // this program's path, which is started again for what is confined; "" confines nothing
+	Layers   []json.RawMessage // settings of the client
+	Mode     string            // of the default session; "": that of the settings
+	Queue    QueueUse
 
 	// Resident says that the process stays: what changes is watched, and searches
 	// remember what they read.

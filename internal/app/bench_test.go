@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -28,7 +29,7 @@ func benchCore(b *testing.B, files map[string]string) *app.Workspace {
 			b.Fatal(err)
 		}
 	}
-	c, err := app.Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, app.Options{Log: slog.New(slog.DiscardHandler)})
+	c, err := app.Open(context.Background(), []workspace.Folder{{Name: "ws", Dir: dir}}, app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func dial(b *testing.B, files map[string]string) *wire.Client {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = serve.Serve(context.Background(), inR, outW, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}})
+		_ = serve.Serve(context.Background(), inR, outW, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}})
 		_ = outW.Close()
 	}()
 	b.Cleanup(func() { _ = inW.Close(); <-done })

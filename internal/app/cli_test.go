@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -21,7 +22,7 @@ func runCLI(t *testing.T, stdin string, args ...string) (stdout, stderr string, 
 	t.Helper()
 	var out, err bytes.Buffer
 	self, _ := os.Executable() // the tests' own program, which TestMain makes a server's
-	code = cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Self: self})
+	code = cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Self: self, Programs: anywhere.Programs()})
 	return out.String(), err.String(), code
 }
 
@@ -77,7 +78,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/sidecar-ls
 		defer stop()
-		os.Exit(cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Exit: os.Exit}))
+		os.Exit(cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Programs: anywhere.Programs(), Exit: os.Exit}))
 	}
 	// The path of a socket is short, whatever TMPDIR is.
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")

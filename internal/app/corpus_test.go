@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/realmodel"
@@ -37,7 +38,7 @@ func TestHostileFrames(t *testing.T) {
 		outR, outW := io.Pipe()
 		end := make(chan error, 1)
 		go func() {
-			err := serve.Serve(context.Background(), inR, outW, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
+			err := serve.Serve(context.Background(), inR, outW, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
 			outW.Close()
 			inR.Close()
 			end <- err
@@ -56,7 +57,7 @@ type rig struct {
 func connect(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	t.Helper()
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
 	})
 }
 
@@ -74,7 +75,7 @@ func serveSelf(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 func serveBy(t *testing.T, dir string, opts fakeeditor.Options, self string) *rig {
 	t.Helper()
 	return begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
 	})
 }
 

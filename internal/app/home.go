@@ -24,12 +24,12 @@ import (
 func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 	h = &Home{Dir: dir, Err: dir.Check(), QueueErr: errors.New("the review queue is not open"), options: o}
 	h.Shadows, err = shadow.New(shadow.Options{
-		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Log: o.log,
+		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Programs: o.settings.Programs(), Log: o.log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.commits = batchcommit.New(string(dir), &repos.Repos{Options: gitrepo.Options{Trusted: o.settings.Trusted}, Shadow: h.Shadows.Top})
+	h.commits = batchcommit.New(string(dir), &repos.Repos{Options: gitrepo.Options{Trusted: o.settings.Trusted, Programs: o.settings.Programs()}, Shadow: h.Shadows.Top})
 	if h.Err != nil {
 		h.QueueErr = h.Err
 		return h, nil //nolint:nilerr // all but the queue and the log works

@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -44,7 +45,7 @@ func deskAt(t *testing.T, dir, mode string, opts fakeeditor.Options) *desk {
 	}
 	opts.InitializationOptions = object{"sidecar": object{"mode": mode}}
 	r := begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return places, nil }})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return places, nil }})
 	})
 	return &desk{r, places}
 }

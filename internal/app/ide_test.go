@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -294,7 +295,7 @@ func TestAgentsFindTheEditor(t *testing.T) {
 	t.Run("two editors", func(t *testing.T) { // until the end of it
 		d.t = t
 		begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
-			return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return d.places, nil }})
+			return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return d.places, nil }})
 		})
 		until(t, "the other one has no file", func() bool { return len(found(t, d.places.Claude)) == 3 })
 	})

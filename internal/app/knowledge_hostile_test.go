@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -124,7 +125,7 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"parsing": object{"percent": 100}}}}})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

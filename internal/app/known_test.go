@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -27,7 +28,7 @@ func serveWhole(t *testing.T, dir string, opts fakeeditor.Options) (*rig, *bytes
 	var log bytes.Buffer
 	self, _ := os.Executable()
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		if code := cli.Main(context.Background(), []string{"serve", "--log-level", "debug"}, cli.Streams{In: in, Out: out, Err: &log, Self: self}); code != 0 {
+		if code := cli.Main(context.Background(), []string{"serve", "--log-level", "debug"}, cli.Streams{In: in, Out: out, Err: &log, Self: self, Programs: anywhere.Programs()}); code != 0 {
 			return fmt.Errorf("exit code %d", code)
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -71,7 +72,7 @@ func newAgent(t *testing.T, dir, version string, user elicitation) *agent {
 	ended := make(chan int, 1)
 	self, _ := os.Executable()
 	go func() {
-		ended <- cli.Main(context.Background(), []string{"mcp", "--root", dir}, cli.Streams{In: in, Out: out, Err: stderr, Self: self})
+		ended <- cli.Main(context.Background(), []string{"mcp", "--root", dir}, cli.Streams{In: in, Out: out, Err: stderr, Self: self, Programs: anywhere.Programs()})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

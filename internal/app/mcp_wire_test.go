@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
@@ -41,7 +42,7 @@ func newRawAgent(t *testing.T, schema *mcpschema.Schema, name, dir string, args 
 	ended := make(chan int, 1)
 	var stderr strings.Builder
 	go func() {
-		ended <- cli.Main(context.Background(), append([]string{"mcp", "--root", dir}, args...), cli.Streams{In: in, Out: out, Err: &stderr, Self: self})
+		ended <- cli.Main(context.Background(), append([]string{"mcp", "--root", dir}, args...), cli.Streams{In: in, Out: out, Err: &stderr, Self: self, Programs: anywhere.Programs()})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

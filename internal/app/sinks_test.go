@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -36,7 +37,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 	userSettings(t, object{held: true, "log.level": token})
 	var log bytes.Buffer
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: redact.NewLogger(&log, slog.LevelDebug)}, Person: cli.AnswerPerson})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: redact.NewLogger(&log, slog.LevelDebug)}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -171,7 +172,7 @@ func TestSkillCommand(t *testing.T) {
 // made.
 func TestShippedSkills(t *testing.T) {
 	home(t)
-	w, err := app.Open(t.Context(), []workspace.Folder{{Name: "x", Dir: project(t, nil)}}, app.Options{Log: slog.New(slog.DiscardHandler)})
+	w, err := app.Open(t.Context(), []workspace.Folder{{Name: "x", Dir: project(t, nil)}}, app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 
@@ -25,7 +26,7 @@ func symbolServer(t *testing.T, dir string, on, tree bool) (*fakeeditor.Editor, 
 	caps := fakeeditor.Usual()
 	caps.TextDocument.DocumentSymbol.Hierarchical = tree
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
-		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
+		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Person: cli.AnswerPerson})
 	}, fakeeditor.Options{
 		Root: dir, Capabilities: caps,
 		InitializationOptions: map[string]any{"sidecar": map[string]any{"knowledge.documentSymbols": on, "knowledge.workspaceSymbols": on}},

@@ -48,7 +48,7 @@ func (w *Workspace) builtins() []*tools.Tool {
 	c := w.Client
 	return builtins(
 		w.editorDeps(),
-		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: c.Backends()},
+		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: c.Backends(), Programs: c.Settings.Programs()},
 		indexing.Symbols{Parsers: c.Parsers},
 		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed},
 		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team, Plans: c.o.User.Plans, Work: c.Sessions, Skills: agents.Skills{Library: w.Skills, Has: w.Dispatch, Given: c.Sessions}},
@@ -77,14 +77,14 @@ func of[T any](sessions *session.Store, id string, ask func(*session.Session) T)
 
 // Backends are the language models of the settings.
 func (c *Client) Backends() backend.Backends {
-	return backend.Backends{Settings: c.Settings, Know: c.Hide.Know}
+	return backend.Backends{Settings: c.Settings, Programs: c.Settings.Programs(), Know: c.Hide.Know}
 }
 
 // shellDeps is what the tools need that run commands.
 func (w *Workspace) shellDeps() shell.Deps {
 	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
 	deps := shell.Deps{
-		Shell: commands.Shell, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
+		Shell: commands.Shell, Look: w.Confiner.Look, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
 		Ended:  func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
 		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
 	}

@@ -41,6 +41,7 @@ func (w *Workspace) build(ctx context.Context, folders []workspace.Folder, befor
 			err = errors.Join(err, w.close())
 		}
 	}()
+	w.Client.Settings.Programs().Forbid(workspace.Dirs(folders)...) // before anything is started
 	if err := w.openFiles(ctx, folders); err != nil {
 		return err
 	}
@@ -96,18 +97,18 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	if w.Home.Err == nil {
 		w.Problems.Add(confine.Leftovers(w.Home.Dir)...)
 	}
-	w.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted}, Shadow: w.Home.Shadows.Top}
+	w.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: w.Home.Shadows.Top}
 	if c.o.Resident {
 		w.repos.Watch = w.watch
 	}
 	var finder secrets.Finder
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
-		Program: c.o.Program, Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
+		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
 		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
-		Start:    w.Confiner.LanguageServer,
+		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,
 		Settings: func() langserver.Settings { return langserver.SettingsOf(c.Settings.Now()) },
 		Disk:     langserver.OnDisk{Watch: w.watch, Texts: w.texts},
 		Log:      c.o.Log,
@@ -175,7 +176,7 @@ func (w *Workspace) newSources() *source.Manager {
 		HTTP:   http.DefaultTransport,
 		People: c.o.User.People,
 		Models: c.Backends(),
-		Memory: source.NewUserMemory(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
+		Memory: source.NewUserMemory(), Programs: c.Settings.Programs(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})

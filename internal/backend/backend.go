@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
@@ -22,6 +23,7 @@ import (
 // them, and for whoever asks one.
 type Backends struct {
 	Settings Settings
+	Programs *lookup.Finder                        // finds what asks the keyring
 	Know     func(source string, secrets []string) // is told the keys that are in no setting; may be nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -56,7 +57,7 @@ func (k *known) know(source string, secrets []string) {
 func profiles(t *testing.T, members string) (Backends, *known) {
 	t.Helper()
 	k := &known{}
-	return Backends{Settings: userFile{t, `{"backend.profiles":[{"name":"mine",` + members + `}]}`}, Know: k.know}, k
+	return Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profiles":[{"name":"mine",` + members + `}]}`}, Know: k.know}, k
 }
 
 // server answers over every wire, and remembers what it was sent.
@@ -207,7 +208,7 @@ func TestModelFacts(t *testing.T) {
 
 // TestModelErrors: each says what to do next.
 func TestModelErrors(t *testing.T) {
-	b := Backends{Settings: userFile{t, `{}`}}
+	b := Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{}`}}
 	for name, c := range map[string]struct {
 		b    Backends
 		name string
@@ -217,9 +218,9 @@ func TestModelErrors(t *testing.T) {
 		"none is in use": {b, "", tools.Unavailable, []string{"must set backend.profile", "anthropic, local-ollama, openai"}},
 		"no such":        {b, "x", tools.NotFound, []string{`no "x"`, "anthropic, local-ollama, openai"}},
 		"no model":       {b, "openai", tools.Unavailable, []string{"openai names no model", "must set model"}},
-		"in use":         {Backends{Settings: userFile{t, `{"backend.profile":"gone"}`}}, "", tools.NotFound, []string{`no "gone"`}},
-		"no key":         {Backends{Settings: userFile{t, `{"backend.profiles":[{"name":"a","provider":"anthropic","url":"https://x","model":"m"}]}`}}, "a", tools.Unavailable, []string{"a has no key", "keyEnv, keyFile, keyring or key"}},
-		"a plain way":    {Backends{Settings: userFile{t, `{"backend.profiles":[{"name":"a","url":"http://models.example.org","model":"m","key":"secret-key"}]}`}}, "a", tools.Unavailable, []string{"must begin with https://"}},
+		"in use":         {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profile":"gone"}`}}, "", tools.NotFound, []string{`no "gone"`}},
+		"no key":         {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profiles":[{"name":"a","provider":"anthropic","url":"https://x","model":"m"}]}`}}, "a", tools.Unavailable, []string{"a has no key", "keyEnv, keyFile, keyring or key"}},
+		"a plain way":    {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profiles":[{"name":"a","url":"http://models.example.org","model":"m","key":"secret-key"}]}`}}, "a", tools.Unavailable, []string{"must begin with https://"}},
 	} {
 		m, _, err := c.b.Model(c.name)
 		if m != nil || err == nil || tools.AsError(err).Code != c.code || strings.Contains(err.Error(), "secret-key") || strings.Contains(err.Error(), "switched") {
@@ -251,7 +252,6 @@ func played(t *testing.T, script string) (dir string) {
 		}
 	}
 	t.Setenv("PATH", dir)
-	t.Setenv("PLAYED", dir)
 	return dir
 }
 
@@ -338,7 +338,7 @@ func TestDescribe(t *testing.T) {
 	if err := os.WriteFile(path, []byte("hidden-key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := Backends{Settings: userFile{t, `{"backend.profile":"a","backend.profiles":[{"name":"a","url":"https://x","model":"m","keyFile":"` + path + `"}]}`}}
+	b := Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profile":"a","backend.profiles":[{"name":"a","url":"https://x","model":"m","keyFile":"` + path + `"}]}`}}
 	ready := func() bool {
 		t.Helper()
 		d, err := b.Describe()

@@ -46,7 +46,7 @@ func (b Backends) find(p config.Backend) (k string, err error) {
 		return k, nil // the settings have said that it is a secret
 	}
 	if k, err = p.ReadKeyFile(); err == nil && k == "" && p.Keyring {
-		k, err = keyring.Get(service, p.Name)
+		k, err = keyring.Get(b.Programs, service, p.Name)
 	}
 	if k != "" && b.Know != nil {
 		b.Know("key of "+p.Name, strings.FieldsFunc(k, breaks)) // its lines, should it have several

@@ -14,14 +14,15 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // TestKeyring: the program is asked for the profile's secret, without a shell.
 func TestKeyring(t *testing.T) {
 	const name = `it's "$(touch x)" ; mine`
-	dir := played(t, `for a; do printf '%s\n' "$a"; done >"$PLAYED/asked"; printf 'the-key\n'`)
-	if key, err := keyring.Get(service, name); key != "the-key" || err != nil {
+	dir := played(t, `for a; do printf '%s\n' "$a"; done >"${0%/*}/asked"; printf 'the-key\n'`)
+	if key, err := keyring.Get(anywhere.Programs(), service, name); key != "the-key" || err != nil {
 		t.Errorf("%q, %v", key, err)
 	}
 	want := []string{"lookup", "service", "sidecar-ls", "account", name}
@@ -80,7 +81,7 @@ func TestKeyringHangs(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir := played(t, `exec 3>"$PLAYED/alive"; (echo begun >&3; exec `+sleep+` 1000) & wait`)
+	dir := played(t, `exec 3>"${0%/*}/alive"; (echo begun >&3; exec `+sleep+` 1000) & wait`)
 	alive := filepath.Join(dir, "alive")
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Skip(err)
@@ -101,7 +102,7 @@ func TestKeyringHangs(t *testing.T) {
 		gone <- err
 	}()
 	r, _ := keyring.Of(runtime.GOOS)
-	key, err := r.Get(ctx, service, "mine")
+	key, err := r.Taking(anywhere.Programs()).Get(ctx, service, "mine")
 	if key != "" || err == nil || !strings.Contains(err.Error(), "unlock the keyring") {
 		t.Errorf("%q, %v", key, err)
 	}

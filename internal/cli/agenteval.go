@@ -48,7 +48,8 @@ func evalModel(ctx context.Context, c *cli) error {
 		return err
 	}
 	report, err := evals.Run(ctx, tasks, evals.Options{
-		Open: c.openPlace, Profile: c.model, Tokens: c.eval.tokens, AtOnce: c.eval.atOnce, Keep: c.eval.keep, Done: c.sayTask,
+		Programs: c.Programs,
+		Open:     c.openPlace, Profile: c.model, Tokens: c.eval.tokens, AtOnce: c.eval.atOnce, Keep: c.eval.keep, Done: c.sayTask,
 	})
 	var printed error
 	if c.json {

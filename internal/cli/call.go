@@ -37,7 +37,7 @@ func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User, re
 	}
 	log := slog.New(slog.DiscardHandler)
 	w, err := app.Open(ctx, []workspace.Folder{f}, app.Options{
-		Log: log, Queue: queue, Mode: c.mode, Program: c.Self,
+		Log: log, Queue: queue, Mode: c.mode, Program: c.Self, Programs: c.Programs,
 		User: user, Resident: resident,
 	})
 	if errors.Is(err, app.ErrMode) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -23,6 +24,10 @@ type Streams struct {
 	// Self is the path of this program, which starts itself to parse what may
 	// bring a parser down; "" parses in this process.
 	Self string
+
+	// Programs finds what runs outside of the sandbox; nil: as it is found on this
+	// system.
+	Programs *lookup.Finder
 
 	// Exit ends the process when its work does not end in time after the editor
 	// has left; nil waits for it.

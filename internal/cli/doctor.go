@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -51,7 +52,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx), checkSandbox(ctx, c.Self, f.Dir, w.Client.Settings.Now()), checkShell(w), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	findings = append(findings, checkClients(ctx, c)...)
 	if c.json {
@@ -137,8 +138,8 @@ func checkTools(w *app.Workspace) finding {
 }
 
 // checkGit looks for the git command, without which more works than not.
-func checkGit(ctx context.Context) finding {
-	path, err := gitcmd.Command(ctx)
+func checkGit(ctx context.Context, programs *lookup.Finder) finding {
+	path, err := gitcmd.Command(ctx, programs)
 	switch {
 	case errors.Is(err, gitcmd.ErrNoGit):
 		return finding{"git", true, err.Error() + ": history, status and diffs are read without it; to stage, commit, push and stash, install git"}
@@ -146,6 +147,19 @@ func checkGit(ctx context.Context) finding {
 		return finding{"git", false, err.Error()}
 	}
 	return finding{"git", true, path}
+}
+
+// checkPrograms says what of PATH is passed over for what runs outside of the sandbox.
+func checkPrograms(programs *lookup.Finder) finding {
+	for _, name := range []string{"git", "bwrap", "ssh", "gpg", "secret-tool", "nvidia-smi", "rocm-smi"} {
+		_, _ = programs.Find(name) // what it passes over is said below
+	}
+	_ = programs.SearchPath()
+	detail := "what runs outside of the sandbox is taken from all directories of PATH"
+	if passed := programs.Passed(); passed != "" {
+		detail = "what runs outside of the sandbox (git, ssh, the keyring's program) is not taken from where others could put it: passed over: " + passed
+	}
+	return finding{"programs", true, detail}
 }
 
 // checkLanguages says which language servers would be run.

@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
@@ -19,12 +20,12 @@ import (
 
 // checkSandbox tries to escape from the sandbox, in all ways that are known,
 // and without it, to show that each way is one.
-func checkSandbox(ctx context.Context, self, root string, set *config.Settings) finding {
+func checkSandbox(ctx context.Context, self string, programs *lookup.Finder, root string, set *config.Settings) finding {
 	const name = "sandbox"
 	if self == "" {
 		return finding{name, false, "this program does not know its own path, without which no command is run"}
 	}
-	if err := confine.Try(ctx, self, root, set); errors.Is(err, shells.ErrNone) {
+	if err := confine.Try(ctx, self, programs, root, set); errors.Is(err, shells.ErrNone) {
 		return finding{name, true, "none, and no command is run: " + err.Error()}
 	} else if err != nil {
 		return finding{name, false, "commands can't be run in this workspace: " + err.Error()}
@@ -32,7 +33,7 @@ func checkSandbox(ctx context.Context, self, root string, set *config.Settings) 
 	if mode := set.String("sandbox.mode"); mode == string(sandbox.Off) {
 		return finding{name, true, "off, by the setting sidecar.sandbox.mode: commands run with all your rights"}
 	}
-	s := sandbox.Open(self, sandbox.Options{}) // nothing remembered: this is the check
+	s := sandbox.Open(self, sandbox.Options{Programs: programs}) // nothing remembered: this is the check
 	defer s.Close()
 	st := s.Status()
 	switch {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
@@ -69,6 +70,9 @@ func Main(ctx context.Context, args []string, s Streams) int {
 }
 
 func run(ctx context.Context, args []string, s Streams) error {
+	if s.Programs == nil {
+		s.Programs = lookup.New(lookup.Options{})
+	}
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
@@ -50,7 +51,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, self: c.Self, log: log}
+	e := &entrance{folder: f, mode: c.mode, self: c.Self, programs: c.Programs, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
 	})
@@ -102,10 +103,11 @@ func (unclosed) Close() error { return nil }
 // entrance is the way of one agent into a workspace: through the process that
 // serves it already, or else on its own.
 type entrance struct {
-	folder workspace.Folder
-	mode   string // the agent works in no looser one; "": that of the settings
-	self   string
-	log    *slog.Logger
+	folder   workspace.Folder
+	mode     string // the agent works in no looser one; "": that of the settings
+	self     string
+	programs *lookup.Finder
+	log      *slog.Logger
 
 	gaveWay atomic.Pointer[time.Time] // when another process was last given way
 }
@@ -250,7 +252,7 @@ func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, err
 	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
 	theirs := serve.NewAgents(e.self)
 	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
-		Log: e.log, Queue: app.QueueAlways, Program: e.self, Resident: true,
+		Log: e.log, Queue: app.QueueAlways, Program: e.self, Programs: e.programs, Resident: true,
 		Person: func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
 			AnswerPerson(ctx, c, theirs, conn, own)
 		},

@@ -45,8 +45,8 @@ func serveLSP(ctx context.Context, c *cli) error {
 	}
 	serve.Stay()
 	o := serve.Options{
-		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
-		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, hasVerb) },
+		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Programs: c.Programs}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
+		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, c.Programs, hasVerb) },
 	}
 	if c.logLevel != "" {
 		o.App.Level = nil // the flag is stronger than the setting

@@ -53,7 +53,7 @@ func (c *cli) setupEnv() (setup.Env, error) {
 	if err != nil {
 		return setup.Env{}, err
 	}
-	return setup.Here(f.Dir, c.Self, hasVerb)
+	return setup.Here(f.Dir, c.Self, c.Programs, hasVerb)
 }
 
 // hasVerb reports whether there is a sub-command.

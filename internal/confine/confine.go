@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
@@ -29,9 +30,10 @@ import (
 
 // Options are what a Confiner works with.
 type Options struct {
-	Program  string   // this program's path; "" can start nothing
-	Root     string   // the workspace's first folder
-	Folders  []string // all of them
+	Program  string         // this program's path; "" can start nothing
+	Programs *lookup.Finder // finds what runs outside of the sandbox
+	Root     string         // the workspace's first folder
+	Folders  []string       // all of them
 	Home     statedir.Dir
 	NoHome   error // why Home must not be used
 	Settings Settings
@@ -79,10 +81,10 @@ type Confiner struct {
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program)}
+	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs)}
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
-	c.shell = shells.Here(func() string { return o.Settings.Now().String("commands.shell") })
-	c.bash = shells.Here(func() string { return shells.UseBash })
+	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
+	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
 	c.worlds = world.New(world.Options{
 		Box: c.box, Tracked: c.trackedFiles, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
 	})
@@ -94,8 +96,8 @@ func New(o Options) *Confiner {
 	return c
 }
 
-func newSandbox(program string) *sandbox.Sandbox {
-	var o sandbox.Options
+func newSandbox(program string, programs *lookup.Finder) *sandbox.Sandbox {
+	o := sandbox.Options{Programs: programs}
 	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
 		o.CacheDir = dir
 	}
@@ -112,8 +114,27 @@ func (c *Confiner) Close() {
 	c.box.Close()
 }
 
+// Look finds a program that is to run confined, wherever PATH leads to; without a
+// sandbox it runs as the user, and so comes from where nobody else puts programs.
+func (c *Confiner) Look(name string) (string, error) {
+	if level, err := c.Level(); err == nil && level == sandbox.None {
+		return c.o.Programs.Find(name)
+	}
+	return lookup.Confined(name)
+}
+
 // Shell is what runs command lines.
-func (c *Confiner) Shell() (shells.Shell, error) { return c.shell() }
+func (c *Confiner) Shell() (shells.Shell, error) { return c.own(c.shell()) }
+
+// own is a shell that the workspace does not choose: without a sandbox it runs as the
+// user, also lines about which nobody is asked.
+func (c *Confiner) own(s shells.Shell, err error) (shells.Shell, error) {
+	if level, lerr := c.Level(); err != nil || lerr != nil || level != sandbox.None || s.Path != shells.Bash.Path {
+		return s, err
+	}
+	s.Path, err = c.o.Programs.Find(s.Path)
+	return s, err
+}
 
 // Level is what confines commands, as the settings are.
 func (c *Confiner) Level() (sandbox.Level, error) {

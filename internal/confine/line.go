@@ -31,7 +31,7 @@ func (c *Confiner) ReadLine(ctx context.Context, line string) *shell.Line {
 // moved is a line that finds the directories that it changes to elsewhere. What
 // PowerShell changes to is not known here.
 func (c *Confiner) moved(line string, in func(path string) string) string {
-	s, err := c.shell()
+	s, err := c.Shell()
 	if err != nil || s.PowerShell {
 		return line
 	}

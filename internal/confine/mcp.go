@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 		if !filepath.IsAbs(program) {
 			program = filepath.Join(dir, program)
 		}
-	} else if program, err = exec.LookPath(program); err != nil {
+	} else if program, err = c.Look(program); err != nil {
 		return nil, err
 	}
 	program, readable := installation(program)

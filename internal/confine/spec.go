@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
@@ -107,12 +108,12 @@ func (c *Confiner) Secrets(ctx context.Context, root string) (all, tracked []str
 }
 
 // Try runs a command that does nothing in root, with what the settings say.
-func Try(ctx context.Context, program, root string, set *config.Settings) error {
-	s := newSandbox(program)
+func Try(ctx context.Context, program string, programs *lookup.Finder, root string, set *config.Settings) error {
+	s := newSandbox(program, programs)
 	defer s.Close()
 	argv, spec := []string{"true"}, base(set, root)
 	if runtime.GOOS == "windows" { // which has no such program
-		shell, err := shells.Find(set.String("commands.shell"))
+		shell, err := shells.Find(programs, set.String("commands.shell"))
 		if err != nil {
 			return err
 		}

@@ -8,16 +8,19 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // Options say how tasks are run.
 type Options struct {
-	Open    func(ctx context.Context, dir string) (Place, error)
-	Profile string // of the model; "" is the active one
-	Tokens  int64  // that an agent may use for a task; 0 is no bound
-	AtOnce  int
-	Keep    bool           // leave the directories
-	Done    func(r Result) // is called after each task, one call at a time
+	Programs *lookup.Finder // finds git
+	Open     func(ctx context.Context, dir string) (Place, error)
+	Profile  string // of the model; "" is the active one
+	Tokens   int64  // that an agent may use for a task; 0 is no bound
+	AtOnce   int
+	Keep     bool           // leave the directories
+	Done     func(r Result) // is called after each task, one call at a time
 }
 
 // Result is what came of a task.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,9 +58,10 @@ type site struct {
 
 // sites makes them.
 type sites struct {
-	open func(ctx context.Context, dir string) (Place, error)
-	dir  string // of the copies
-	keep bool
+	programs *lookup.Finder
+	open     func(ctx context.Context, dir string) (Place, error)
+	dir      string // of the copies
+	keep     bool
 
 	mu    sync.Mutex
 	repos map[string]Place // by their paths
@@ -107,7 +109,7 @@ func (s *sites) inCopy(ctx context.Context, t Task, name string) (*site, error) 
 	if err := lay(t.files, repoDir, dir); err != nil {
 		return nil, err
 	}
-	if err := repository(ctx, dir); err != nil {
+	if err := repository(ctx, s.programs, dir); err != nil {
 		return nil, err
 	}
 	p, err := s.open(ctx, dir)

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // lay writes the files below a directory of a task into another one, over what is there.
@@ -145,16 +147,20 @@ func same(a, b *os.Root, name string) bool {
 
 // repository makes a repository of a directory, with one commit. What the user's git is
 // told elsewhere does not matter to it.
-func repository(ctx context.Context, dir string) error {
+func repository(ctx context.Context, programs *lookup.Finder, dir string) error {
+	git, err := programs.Find("git", dir)
+	if err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--template="},
 		{"add", "--all", "--force"},
 		{"commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message", "The beginning"},
 	} {
-		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd := exec.CommandContext(ctx, git, args...)
 		cmd.Dir = dir
 		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
+			"PATH=" + programs.SearchPath(dir), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
 			"GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=" + os.DevNull,
 			"GIT_AUTHOR_NAME=sidecar-ls", "GIT_AUTHOR_EMAIL=sidecar-ls@localhost", "GIT_COMMITTER_NAME=sidecar-ls", "GIT_COMMITTER_EMAIL=sidecar-ls@localhost",
 		}

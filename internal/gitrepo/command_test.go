@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 )
 
 // world is a directory with a repository and the user's own settings, apart
@@ -62,6 +63,9 @@ func emptyWorld(t *testing.T) *world {
 func (w *world) open(o Options) {
 	w.t.Helper()
 	var err error
+	if o.Programs == nil {
+		o.Programs = anywhere.Programs()
+	}
 	if w.Repo, err = Open(w.path(""), o); err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -69,7 +70,7 @@ func TestCommit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh(c.setup)
-			w.Repo, _ = Open(w.path(""), Options{Trusted: func() bool { return c.trusted }})
+			w.Repo, _ = Open(w.path(""), Options{Programs: anywhere.Programs(), Trusted: func() bool { return c.trusted }})
 			before, _ := w.try("git rev-parse HEAD")
 			if c.message == "" {
 				c.message = "a change"
@@ -173,7 +174,7 @@ func TestCommitPaths(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh(c.setup + "\ntrue")
-			w.Repo, _ = Open(w.path(""), Options{Trusted: func() bool { return c.trusted }})
+			w.Repo, _ = Open(w.path(""), Options{Programs: anywhere.Programs(), Trusted: func() bool { return c.trusted }})
 			before, err := w.Head(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -67,7 +67,7 @@ func openAt(top string, o Options) (*Repo, error) {
 	r.Objects = object.NewStore(r.CommonDir, r.isPartial)
 	r.storage = newStorage(r.GitDir, r.CommonDir, r.Objects)
 	r.index = index.NewLast(filepath.Join(r.GitDir, "index"))
-	r.Git = gitcmd.New(gitcmd.Tree{Dir: r.Dir, GitDir: r.GitDir, CommonDir: r.CommonDir}, gitcmd.Config{Git: o.Git, Trusted: o.Trusted, Index: r.index, Open: func(dir string) (*gitcmd.Git, error) {
+	r.Git = gitcmd.New(gitcmd.Tree{Dir: r.Dir, GitDir: r.GitDir, CommonDir: r.CommonDir}, gitcmd.Config{Git: o.Git, Programs: o.Programs, Trusted: o.Trusted, Index: r.index, Open: func(dir string) (*gitcmd.Git, error) {
 		sub, err := Open(dir, o)
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // Errors that callers branch on. They come wrapped in what they are about.
@@ -29,9 +30,20 @@ type Options struct {
 	// Git is the git command; "" looks it up on PATH, and NoGit does without.
 	Git string
 
+	// Programs says where it and what it starts may come from; nil: not from the repository.
+	Programs *lookup.Finder
+
 	// Trusted reports whether the user trusts the workspace, so that hooks,
 	// filters and drivers that its repository names may run; nil means no.
 	Trusted func() bool
+}
+
+// Programs is where the repository's git may come from.
+func (r *Repo) Programs() *lookup.Finder {
+	if r == nil {
+		return nil
+	}
+	return r.o.Programs
 }
 
 // Repo is one working tree and its repository. It is safe for concurrent use.

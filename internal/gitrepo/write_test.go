@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -102,7 +103,7 @@ func TestStage(t *testing.T) {
 			if gitfile.Exists(filepath.Join(w.dir, "main")) {
 				w.sh("cp -a ../main ../main2; echo \"gitdir: $PWD/../main2/.git/worktrees/work\" > ../like/.git")
 			}
-			w.Repo, _ = Open(w.path(""), Options{Trusted: func() bool { return c.trusted }})
+			w.Repo, _ = Open(w.path(""), Options{Programs: anywhere.Programs(), Trusted: func() bool { return c.trusted }})
 			if w.Repo == nil {
 				t.Fatal("not opened")
 			}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
@@ -22,11 +24,12 @@ const MaxTime = 5 * time.Second
 type Ring struct {
 	Program string
 
-	lookup  func(service, account string) []string
-	store   func(service, account string) []string // reads the secret; nil: a person has to
-	clear   func(service, account string) []string
-	words   func(service, account string) string // the command with which a person stores a secret
-	missing string                               // what to do when the program is not there
+	programs *lookup.Finder
+	lookup   func(service, account string) []string
+	store    func(service, account string) []string // reads the secret; nil: a person has to
+	clear    func(service, account string) []string
+	words    func(service, account string) string // the command with which a person stores a secret
+	missing  string                               // what to do when the program is not there
 }
 
 // Of is the ring of a system; ok is false when none is known.
@@ -63,19 +66,25 @@ func Of(system string) (r Ring, ok bool) {
 	}, true
 }
 
+// Taking is the ring with a program that such a Finder finds.
+func (r Ring) Taking(programs *lookup.Finder) Ring {
+	r.programs = programs
+	return r
+}
+
 // here is the ring of this system.
-func here() (Ring, context.Context, context.CancelFunc, error) {
+func here(programs *lookup.Finder) (Ring, context.Context, context.CancelFunc, error) {
 	r, ok := Of(runtime.GOOS)
 	if !ok {
 		return r, nil, nil, errors.New("keyring works on Linux and macOS alone: use keyFile")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), MaxTime)
-	return r, ctx, cancel, nil
+	return r.Taking(programs), ctx, cancel, nil
 }
 
 // Get returns the secret of an account of a service.
-func Get(service, account string) (string, error) {
-	r, ctx, cancel, err := here()
+func Get(programs *lookup.Finder, service, account string) (string, error) {
+	r, ctx, cancel, err := here(programs)
 	if err != nil {
 		return "", err
 	}
@@ -84,8 +93,8 @@ func Get(service, account string) (string, error) {
 }
 
 // Set keeps a secret, where the program takes it on its standard input.
-func Set(service, account, secret string) error {
-	r, ctx, cancel, err := here()
+func Set(programs *lookup.Finder, service, account, secret string) error {
+	r, ctx, cancel, err := here(programs)
 	if err != nil {
 		return err
 	}
@@ -98,8 +107,8 @@ func Set(service, account, secret string) error {
 }
 
 // Clear forgets a secret.
-func Clear(service, account string) error {
-	r, ctx, cancel, err := here()
+func Clear(programs *lookup.Finder, service, account string) error {
+	r, ctx, cancel, err := here(programs)
 	if err != nil {
 		return err
 	}
@@ -135,11 +144,16 @@ func (r Ring) Get(ctx context.Context, service, account string) (string, error) 
 // run runs the program. What that says on the side is left out of errors: nobody knows
 // what is in it.
 func (r Ring) run(ctx context.Context, in string, args []string) (string, error) {
-	path, err := exec.LookPath(r.Program)
+	path, err := r.programs.Find(r.Program)
+	var found *lookup.Error
+	if errors.As(err, &found) && len(found.Passed) > 0 {
+		return "", fmt.Errorf("the keyring is not asked: %w, or use keyFile", err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s, which asks the keyring, is not there: %s, or use keyFile", r.Program, r.missing)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env, cmd.Dir = r.programs.Environ(), filepath.Dir(path)
 	cmd.WaitDelay = time.Second // who holds on to its output does not hold us
 	cmd.Stdin = strings.NewReader(in)
 	var out bytes.Buffer

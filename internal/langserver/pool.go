@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -31,6 +31,9 @@ const (
 type Options struct {
 	// Start starts a server. It ends with ctx, all its processes with it.
 	Start func(ctx context.Context, p Program) (*Process, error)
+
+	// Look finds a program, by its name or its path; nil: wherever PATH leads to.
+	Look func(name string) (string, error)
 
 	// Settings are asked for before every question.
 	Settings func() Settings
@@ -377,7 +380,7 @@ func (p *Pool) Installed() []Installed {
 	set := p.o.Settings()
 	for _, k := range kinds {
 		one := Installed{Server: k.name}
-		if l, _, err := k.launch(set.Servers[k.name]); err != nil {
+		if l, _, err := k.launch(set.Servers[k.name], p.o.Look); err != nil {
 			one.Why = err.Why
 		} else {
 			one.Program = l.argv[0]
@@ -393,7 +396,7 @@ func (p *Pool) launchOf(k *kind) (launch, json.RawMessage, error) {
 	if set.Refused != "" {
 		return launch{}, nil, unavailable(k.name, set.Refused)
 	}
-	l, options, err := k.launch(set.Servers[k.name])
+	l, options, err := k.launch(set.Servers[k.name], p.o.Look)
 	if err != nil {
 		return launch{}, nil, err
 	}
@@ -401,7 +404,7 @@ func (p *Pool) launchOf(k *kind) (launch, json.RawMessage, error) {
 }
 
 // launch is how a kind is started as the user wants it.
-func (k *kind) launch(own Server) (launch, json.RawMessage, *UnavailableError) {
+func (k *kind) launch(own Server, look func(string) (string, error)) (launch, json.RawMessage, *UnavailableError) {
 	if own.Off {
 		return launch{}, nil, unavailable(k.name, "it is switched off by sidecar.languageServers")
 	}
@@ -414,7 +417,10 @@ func (k *kind) launch(own Server) (launch, json.RawMessage, *UnavailableError) {
 		commands = [][]string{own.Command}
 	}
 	for _, argv := range commands {
-		program, err := exec.LookPath(argv[0])
+		if look == nil {
+			look = lookup.Confined
+		}
+		program, err := look(argv[0])
 		if err != nil {
 			continue
 		}

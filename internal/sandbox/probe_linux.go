@@ -48,18 +48,20 @@ func (s *Sandbox) probe() {
 // probeMachine finds what there is, without trying whether it works.
 func probeMachine(o Options) machine {
 	m := machine{Landlock: landlockVersion(), Cgroups: cgroupParents(), Home: userHome()}
-	bwrap := o.Bwrap
-	if bwrap == "" {
-		bwrap = "bwrap"
-		if exists("/usr/bin/bwrap") {
-			bwrap = "/usr/bin/bwrap" // the one that a distribution's security profile names
+	found := o.Bwrap
+	if found == "" {
+		var err error
+		if found, err = o.Programs.Find("/usr/bin/bwrap"); err != nil { // the one that a distribution's security profile names
+			found, _ = o.Programs.Find("bwrap")
 		}
 	}
-	if found, err := exec.LookPath(bwrap); err == nil {
+	if found != "" && exists(found) {
 		m.Bwrap = found
 		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 		defer cancel()
-		help, _ := exec.CommandContext(ctx, found, "--help").CombinedOutput()
+		cmd := exec.CommandContext(ctx, found, "--help")
+		cmd.Env = o.Programs.Environ()
+		help, _ := cmd.CombinedOutput()
 		m.DisableUserns = bytes.Contains(help, []byte("--disable-userns"))
 	}
 	return m

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // Level is how well commands can be confined on this machine, worst first.
@@ -65,8 +67,9 @@ type Status struct {
 
 // Options are what a Sandbox is made of.
 type Options struct {
-	Bwrap    string // the program; "" looks for it
-	CacheDir string // where what was found out is kept until the next boot; "" finds out again
+	Bwrap    string         // the program; "" looks for it
+	Programs *lookup.Finder // by this
+	CacheDir string         // where what was found out is kept until the next boot; "" finds out again
 }
 
 // Sandbox starts confined commands. It may be used by many goroutines.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 )
 
 // TestPrivate: copies are for their owner alone, and a diff does not show the
@@ -198,6 +200,7 @@ func TestVersions(t *testing.T) {
 		}
 		return look(name)
 	}
+	w.env.Programs = anywhere.Programs()
 	list := w.env.List(ctx, true)
 	if _, err := os.Stat(w.name("ran")); err == nil || !list[2].Found {
 		t.Errorf("a program of the project was run; %+v", list[2])

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
@@ -27,6 +28,10 @@ type Env struct {
 	Getenv  func(string) string
 	Look    func(program string) (path string, err error) // in PATH
 
+	// Programs says which of what Look finds may be asked for its version, outside of
+	// the sandbox.
+	Programs *lookup.Finder
+
 	// Has reports whether this program has a sub-command: roads that need one
 	// are not there without it.
 	Has func(verb string) bool
@@ -34,12 +39,13 @@ type Env struct {
 
 // Here is the Env of whoever runs this process. self is the path of this
 // program.
-func Here(dir, self string, has func(string) bool) (Env, error) {
+func Here(dir, self string, programs *lookup.Finder, has func(string) bool) (Env, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Env{}, fmt.Errorf("settings are in your home directory, which is not known: %w", err)
 	}
-	e := Env{Home: home, Dir: dir, Command: "sidecar-ls", Getenv: os.Getenv, Look: exec.LookPath, Has: has}
+	programs.Forbid(dir)
+	e := Env{Home: home, Dir: dir, Command: "sidecar-ls", Getenv: os.Getenv, Look: lookup.Confined, Programs: programs, Has: has}
 	if _, err := e.Look(e.Command); err != nil && self != "" {
 		e.Command = self
 	}
@@ -116,7 +122,7 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 		var asked sync.WaitGroup
 		for i := range out {
 			if out[i].Program != "" && !e.brought(out[i].Program) {
-				asked.Go(func() { out[i].Version = version(ctx, out[i].Program) })
+				asked.Go(func() { out[i].Version = e.version(ctx, out[i].Program) })
 			}
 		}
 		asked.Wait()
@@ -204,10 +210,15 @@ const patience = 3 * time.Second
 var versionNumber = regexp.MustCompile(`\d+\.\d+[\w.+-]*`)
 
 // version asks a program for its version; "" is none that it said in time.
-func version(ctx context.Context, program string) string {
+func (e Env) version(ctx context.Context, program string) string {
+	program, err := e.Programs.Find(program)
+	if err != nil {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env = e.Programs.Environ()
 	cmd.WaitDelay = 100 * time.Millisecond // what it started may hold its output
 	var out bytes.Buffer
 	cmd.Stdout = &out

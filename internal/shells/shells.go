@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
@@ -40,7 +41,7 @@ type Shell struct {
 	// 7.3; see words.go.
 	Old bool
 
-	look func(program string) (string, error) // nil: exec.LookPath
+	look func(program string) (string, error) // finds what lines start; nil: lookup.Confined
 }
 
 // bootVariable has the line of a shell that gets it so. One that it has is gone before
@@ -107,22 +108,25 @@ var ErrNoBash = errors.New("no bash was found: install Git for Windows (https://
 const probeTime = 20 * time.Second
 
 // Here looks for a shell of this system, once. want names it; nil is any.
-func Here(want func() string) func() (Shell, error) {
+func Here(programs *lookup.Finder, want func() string) func() (Shell, error) {
 	return sync.OnceValues(func() (Shell, error) {
 		if want == nil {
-			return Find(Auto)
+			return Find(programs, Auto)
 		}
-		return Find(want())
+		return Find(programs, want())
 	})
 }
 
-// Find looks for a shell of this system by the value of the setting.
-func Find(want string) (Shell, error) {
-	return find(system{
-		name: runtime.GOOS, root: os.Getenv("SYSTEMROOT"), look: exec.LookPath,
+// Find looks for a shell of this system by the value of the setting. It and what is
+// asked on the way run outside of a sandbox, so that programs finds them.
+func Find(programs *lookup.Finder, want string) (Shell, error) {
+	sh, err := find(system{
+		name: runtime.GOOS, root: os.Getenv("SYSTEMROOT"), look: func(name string) (string, error) { return programs.Find(name) },
 		isFile: func(path string) bool { info, err := os.Stat(path); return err == nil && info.Mode().IsRegular() },
 		ask:    ask,
 	}, want)
+	sh.look = nil // what a line starts may lie anywhere
+	return sh, err
 }
 
 // ask runs a program and returns what it prints.
@@ -325,7 +329,7 @@ func (s Shell) Has(program string) bool {
 	if s.Drives != "" {
 		return ask(s.Path, "-e", "bash", "--noprofile", "--norc", "-c", "type -P -- "+bashWord(program)) != ""
 	}
-	_, err := exec.LookPath(program)
+	_, err := lookup.Confined(program)
 	return err == nil
 }
 

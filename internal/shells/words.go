@@ -2,9 +2,10 @@ package shells
 
 import (
 	"fmt"
-	"os/exec"
 	"path"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // A line that is made here, and not by a person or a model, has each of its words
@@ -163,7 +164,7 @@ func batchArgument(word string) (string, error) {
 func (s Shell) batch(program string) string {
 	look := s.look
 	if look == nil {
-		look = exec.LookPath
+		look = lookup.Confined
 	}
 	if strings.ContainsAny(program, `/\`) || path.Ext(program) != "" {
 		return program

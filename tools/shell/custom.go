@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -158,7 +158,7 @@ func shownArgv(argv []string) string {
 }
 
 // program is where the program of a command is, seen from root.
-func (t *Custom) program(root string) (string, error) {
+func (t *Custom) program(root string, look func(string) (string, error)) (string, error) {
 	name := t.Command[0]
 	switch {
 	case filepath.IsAbs(name):
@@ -168,7 +168,10 @@ func (t *Custom) program(root string) (string, error) {
 	case strings.Contains(name, "/"):
 		return filepath.Join(root, name), nil
 	}
-	return exec.LookPath(name)
+	if look == nil {
+		look = lookup.Confined
+	}
+	return look(name)
 }
 
 func (t *Custom) run(ctx context.Context, d Deps, c *tools.Call, args json.RawMessage) (tools.Result, []workspace.Change, error) {
@@ -177,7 +180,7 @@ func (t *Custom) run(ctx context.Context, d Deps, c *tools.Call, args json.RawMe
 		return tools.Result{}, nil, err
 	}
 	root := c.Files.Abs(".")
-	if argv[0], err = t.program(root); err != nil {
+	if argv[0], err = t.program(root, d.Look); err != nil {
 		return tools.Result{}, nil, tools.Errorf(tools.Unavailable, "%s: its program is not here: %v; tell the user", t.Name, err)
 	}
 	var readable []string

@@ -22,6 +22,9 @@ type Deps struct {
 	// Shell is what runs command lines; nil: a bash that PATH has.
 	Shell func() (shells.Shell, error)
 
+	// Look finds the program of a custom tool; nil: wherever PATH leads to.
+	Look func(name string) (string, error)
+
 	// CodePage is what programs print in that don't print UTF-8; nil: that of the system.
 	CodePage func() uint32
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,14 @@ type GPU struct {
 // gpuTime bounds a program that looks for GPUs.
 const gpuTime = 5 * time.Second
 
+// Programs finds what runs outside of the sandbox, as this does: *lookup.Finder.
+type Programs interface {
+	Find(name string, besides ...string) (string, error)
+	Environ() []string
+}
+
 // findGPUs asks the programs of the vendors, if they are there.
-func findGPUs(ctx context.Context) []GPU {
+func findGPUs(ctx context.Context, programs Programs) []GPU {
 	for _, p := range []struct {
 		program string
 		args    []string
@@ -33,12 +40,13 @@ func findGPUs(ctx context.Context) []GPU {
 		{"nvidia-smi", []string{"--query-gpu=name,memory.total,memory.used,utilization.gpu", "--format=csv,noheader,nounits"}, nvidia},
 		{"rocm-smi", []string{"--showproductname", "--showmeminfo", "vram", "--showuse", "--json"}, rocm},
 	} {
-		path, err := exec.LookPath(p.program)
+		path, err := programs.Find(p.program)
 		if err != nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, gpuTime)
 		cmd := exec.CommandContext(ctx, path, p.args...)
+		cmd.Env, cmd.Dir = programs.Environ(), filepath.Dir(path)
 		cmd.WaitDelay = time.Second
 		out, err := cmd.Output()
 		cancel()

@@ -1,7 +1,11 @@
 // Package system has the tools that concern the server itself.
 package system
 
-import "github.com/sidecar-ls/sidecar-ls/tools"
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
 
 // Deps is what the tools of this family work with.
 type Deps struct {
@@ -9,6 +13,7 @@ type Deps struct {
 	Catalog  Catalog
 	Settings Settings
 	Backends Backends
+	Programs Programs // finds what is asked for graphics processors
 }
 
 // Tools are the tools of this family.
@@ -16,6 +21,6 @@ func Tools(d Deps) []*tools.Tool {
 	return []*tools.Tool{
 		readResult(d.Pages), toolSearch(d.Catalog),
 		getSetting(d.Settings), updateSetting(d.Settings), switchBackend(d.Backends),
-		systemMonitor(findGPUs),
+		systemMonitor(func(ctx context.Context) []GPU { return findGPUs(ctx, d.Programs) }),
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/retry"
@@ -38,12 +39,21 @@ type Settings struct {
 
 // Options is who follows the settings. Each may be nil.
 type Options struct {
-	Level   *slog.LevelVar        // follows log.level
-	Secrets func(values []string) // gets the secret values that the settings hold
+	Level    *slog.LevelVar        // follows log.level
+	Programs *lookup.Finder        // takes nothing from the folders
+	Secrets  func(values []string) // gets the secret values that the settings hold
 }
 
 // New returns settings of which nothing is read before Open.
-func New(o Options) *Settings { return &Settings{options: o} }
+func New(o Options) *Settings {
+	if o.Programs == nil {
+		o.Programs = lookup.New(lookup.Options{})
+	}
+	return &Settings{options: o}
+}
+
+// Programs finds what runs outside of the sandbox, in no folder of the workspace.
+func (s *Settings) Programs() *lookup.Finder { return s.options.Programs }
 
 // Open reads all sources for a workspace with these folders, of which the first
 // has the project's file, and returns what is wrong with them, in words for the

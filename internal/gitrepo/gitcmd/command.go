@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 )
 
@@ -132,9 +133,9 @@ func (g *Git) binary(ctx context.Context) (string, error) {
 	if name == "" {
 		name = "git"
 	}
-	bin, err := exec.LookPath(name)
+	bin, err := g.programs.Find(name, g.own()...)
 	if err != nil {
-		return "", ErrNoGit
+		return "", noGit(err)
 	}
 	g.runner.mu.Lock()
 	defer g.runner.mu.Unlock()
@@ -142,7 +143,7 @@ func (g *Git) binary(ctx context.Context) (string, error) {
 		return bin, nil
 	}
 	cmd := exec.Command(bin, "version") //nolint:noctx // run ends it
-	cmd.Env = inherited(always)
+	cmd.Env = g.inherited(always)
 	cmd.WaitDelay = maxPipeWait
 	out, err := run(ctx, cmd, "version", 1<<10)
 	if err != nil {
@@ -153,6 +154,25 @@ func (g *Git) binary(ctx context.Context) (string, error) {
 	}
 	g.runner.checked = bin
 	return bin, nil
+}
+
+// own are the directories that are the repository's, from which no program is taken.
+func (g *Git) own() (dirs []string) {
+	for _, dir := range []string{g.Dir, g.GitDir, g.CommonDir} {
+		if dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// noGit is ErrNoGit, with what was found and is not taken.
+func noGit(err error) error {
+	var e *lookup.Error
+	if errors.As(err, &e) && len(e.Passed) > 0 {
+		return fmt.Errorf("%w where it may be taken from: %w", ErrNoGit, e)
+	}
+	return ErrNoGit
 }
 
 // atLeast reads what git version prints.

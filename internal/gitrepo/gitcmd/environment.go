@@ -12,7 +12,7 @@ import (
 // and of the GIT_ variables all but those that say which the user's and the
 // machine's settings are: they are read here by the same, see gitconfig.UserFiles.
 var (
-	always = []string{"PATH", "HOME", "USER", "LOGNAME", "EMAIL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TZ",
+	always = []string{"HOME", "USER", "LOGNAME", "EMAIL", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TZ",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 		"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"}
 	forNetwork = []string{"SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
@@ -20,16 +20,25 @@ var (
 	forSigning = []string{"GNUPGHOME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"}
 )
 
-// inherited are the variables of these names.
-func inherited(names ...[]string) []string {
-	var env []string
+// inherited are the variables of these names, and the search path: what git starts is
+// looked for where git itself is. Settings are not the user's if the workspace has them.
+func (g *Git) inherited(names ...[]string) []string {
+	env := []string{"PATH=" + g.programs.SearchPath(g.own()...)}
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); slices.ContainsFunc(names, func(list []string) bool { return slices.Contains(list, name) }) {
-			env = append(env, v)
+		name, value, _ := strings.Cut(v, "=")
+		if !slices.ContainsFunc(names, func(list []string) bool { return slices.Contains(list, name) }) {
+			continue
 		}
+		if slices.Contains(settingsFiles, name) && g.programs.Forbidden(value, g.own()...) {
+			continue
+		}
+		env = append(env, v)
 	}
 	return env
 }
+
+// settingsFiles are variables that name files with the user's and the machine's settings.
+var settingsFiles = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}
 
 // environment is what git runs in: the repository named outright, nobody to
 // ask, messages in English.
@@ -43,7 +52,7 @@ func (g *Git) environment(op operation, network bool) []string {
 	if op.signs {
 		names = append(names, forSigning)
 	}
-	env := inherited(names...)
+	env := g.inherited(names...)
 	slices.Sort(env)
 	env = slices.Compact(env)
 	return append(env,

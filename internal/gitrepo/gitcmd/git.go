@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // NoGit as Config.Git stands for a machine without the git command.
@@ -18,6 +19,7 @@ type Git struct {
 	Tree
 
 	bin      string
+	programs *lookup.Finder
 	mayTrust func() bool
 	open     func(dir string) (*Git, error)
 	index    *index.Last
@@ -29,9 +31,10 @@ type Tree struct{ Dir, GitDir, CommonDir string }
 
 // Config says how git is run.
 type Config struct {
-	Git     string      // the git command; "" looks it up on PATH, and NoGit does without
-	Trusted func() bool // whether what the repository names may run; nil means no
-	Index   *index.Last // of the working tree
+	Git      string         // the git command; "" looks it up on PATH, and NoGit does without
+	Programs *lookup.Finder // where it, and what it starts, may come from; nil: not from the repository
+	Trusted  func() bool    // whether what the repository names may run; nil means no
+	Index    *index.Last    // of the working tree
 
 	// Open opens the submodule in a directory.
 	Open func(dir string) (*Git, error)
@@ -39,5 +42,8 @@ type Config struct {
 
 // New runs git on a working tree.
 func New(t Tree, c Config) *Git {
-	return &Git{Tree: t, bin: c.Git, mayTrust: c.Trusted, open: c.Open, index: c.Index}
+	if c.Programs == nil {
+		c.Programs = lookup.New(lookup.Options{})
+	}
+	return &Git{Tree: t, bin: c.Git, programs: c.Programs, mayTrust: c.Trusted, open: c.Open, index: c.Index}
 }

@@ -1,10 +1,13 @@
 package gitcmd
 
-import "context"
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+)
 
 // Command returns the path of the git command. It fails with ErrNoGit when there
 // is none, or one that is too old.
-func Command(ctx context.Context) (path string, err error) {
-	var g Git
-	return g.binary(ctx)
+func Command(ctx context.Context, programs *lookup.Finder) (path string, err error) {
+	return New(Tree{}, Config{Programs: programs}).binary(ctx)
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
@@ -144,6 +145,7 @@ type Options struct {
 	Clean    func(text string) (clean string, signs []string) // text from outside, and what in it seems to instruct a model
 	Warn     func(text string)                                // puts a text before the user
 	Tokens   Tokens                                           // nil: the user's
+	Programs *lookup.Finder                                   // finds what asks the keyring for them
 	People   editor.People                                    // who is asked for servers; nil: nobody
 	Models   Models                                           // that servers may have asked, with the word of People; nil: none
 	Version  string
@@ -206,7 +208,7 @@ func New(o Options) *Manager {
 		o.After = time.After
 	}
 	if o.Tokens == nil {
-		o.Tokens = NewUserTokens()
+		o.Tokens = NewUserTokens(o.Programs)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

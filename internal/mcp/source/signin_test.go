@@ -20,6 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -436,23 +437,22 @@ func TestReachable(t *testing.T) {
 func TestUserTokens(t *testing.T) {
 	for name, script := range map[string]string{
 		"no keyring":         "",
-		"a keyring":          "#!/bin/sh\nf=$KEPT\ncase $1 in store) cat > $f;; lookup) cat $f; echo;; clear) rm -f $f;; esac\n",
+		"a keyring":          "#!/bin/sh\nf=${0%/*}/kept\ncase $1 in store) cat > $f;; lookup) cat $f; echo;; clear) rm -f $f;; esac\n",
 		"one that is locked": "#!/bin/sh\necho hush-hush >&2; exit 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin, home := t.TempDir(), t.TempDir()
 			t.Setenv("XDG_CONFIG_HOME", home)
-			t.Setenv("KEPT", home+"/kept")
 			t.Setenv("PATH", bin+":/usr/bin:/bin")
 			if script != "" {
 				if err := os.WriteFile(bin+"/secret-tool", []byte(script), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := NewUserTokens().Save("x-1", []byte(`{"Token":"t-4711"}`)); err != nil {
+			if err := NewUserTokens(anywhere.Programs()).Save("x-1", []byte(`{"Token":"t-4711"}`)); err != nil {
 				t.Fatal(err)
 			}
-			data, err := NewUserTokens().Load("x-1")
+			data, err := NewUserTokens(anywhere.Programs()).Load("x-1")
 			if err != nil || !strings.Contains(string(data), "t-4711") {
 				t.Errorf("%s, %v", data, err)
 			}
@@ -464,13 +464,13 @@ func TestUserTokens(t *testing.T) {
 			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%v, %v", info.Mode(), err)
 			}
-			if data, err := NewUserTokens().Load("x-2"); err != nil || len(data) != 0 {
+			if data, err := NewUserTokens(anywhere.Programs()).Load("x-2"); err != nil || len(data) != 0 {
 				t.Errorf("another: %s, %v", data, err)
 			}
-			if err := NewUserTokens().Save("x-1", nil); err != nil {
+			if err := NewUserTokens(anywhere.Programs()).Save("x-1", nil); err != nil {
 				t.Fatal(err)
 			}
-			if data, err := NewUserTokens().Load("x-1"); err != nil || len(data) != 0 {
+			if data, err := NewUserTokens(anywhere.Programs()).Load("x-1"); err != nil || len(data) != 0 {
 				t.Errorf("after it was forgotten: %s, %v", data, err)
 			}
 		})

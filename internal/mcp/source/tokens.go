@@ -18,6 +18,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
+	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 )
 
 // grant is what a person's signing in to a server has brought. It is kept where no
@@ -43,12 +44,15 @@ func tokenKey(s Server) string {
 // UserTokens keeps them in the system's keyring where there is one, else in a file
 // of the user's, mode 0600.
 type UserTokens struct {
-	file string
-	mu   sync.Mutex
+	file     string
+	programs *lookup.Finder // finds what asks the keyring
+	mu       sync.Mutex
 }
 
 // NewUserTokens returns those of the user.
-func NewUserTokens() *UserTokens { return &UserTokens{file: config.Beside("mcp-tokens.json")} }
+func NewUserTokens(programs *lookup.Finder) *UserTokens {
+	return &UserTokens{programs: programs, file: config.Beside("mcp-tokens.json")}
+}
 
 // kept is where a grant is.
 type kept struct {
@@ -65,7 +69,7 @@ func (u *UserTokens) Load(key string) ([]byte, error) {
 		return nil, fmt.Errorf("%s can't be read; remove it and sign in again: %w", u.file, err)
 	}
 	if all[key].Keyring {
-		text, err := keyring.Get(keyringService, key)
+		text, err := keyring.Get(u.programs, keyringService, key)
 		return []byte(text), err
 	}
 	return all[key].Grant, nil
@@ -81,11 +85,11 @@ func (u *UserTokens) Save(key string, data []byte) error {
 	}
 	if data == nil {
 		if all[key].Keyring {
-			_ = keyring.Clear(keyringService, key) // nobody finds it there any more
+			_ = keyring.Clear(u.programs, keyringService, key) // nobody finds it there any more
 		}
 		delete(all, key)
 	} else {
-		err := keyring.Set(keyringService, key, string(data))
+		err := keyring.Set(u.programs, keyringService, key, string(data))
 		all[key] = kept{Keyring: err == nil}
 		if err != nil {
 			all[key] = kept{Grant: data}
