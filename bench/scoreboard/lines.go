@@ -46,6 +46,7 @@ var lines = []line{
 	{number: "14", claim: "sockets in the workspace", pkg: "internal/app", tests: "TestSocketsOfCommands", figures: usual},
 	{number: "14", claim: "programs that the server starts", pkg: "internal/app", tests: "TestPlantedPrograms"},
 	{number: "14", claim: "the places that they come from", pkg: "internal/lookup", tests: "TestNotTaken|TestOthersWrite|TestLaterFolders|TestHelpers|TestEnviron"},
+	{number: "14", claim: "what agents obey, in worlds", pkg: "internal/app", tests: "TestAgentsState|TestAgentsHomeLinks|TestAgentsProgram|TestAgentsSeeNoEditor"},
 	{number: "15", claim: "machines that lack something", pkg: "internal/sandbox", tests: "TestDegrade|TestRemembered|TestModes|TestWorldFails"},
 	{number: "15", claim: "less than all of it asks", pkg: "internal/app", tests: "TestLevelsBelowBubblewrap"},
 	{number: "16", claim: "trees of processes ended", pkg: "internal/sandbox", tests: "TestTree|TestServerDies|TestServerDiesIdle|TestKeeper.*"},

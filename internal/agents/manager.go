@@ -85,6 +85,7 @@ type Options struct {
 	Shown    string        // the directory of documents that people are shown
 	Wait     time.Duration // for another process that has it and may be about to end
 	Kept     profiles.Kept
+	Programs *lookup.Finder // finds the agents
 	Profiles func() []profiles.Profile
 	Sessions *session.Store
 	Workspace
@@ -230,10 +231,11 @@ func (m *Manager) List() []Agent {
 	list := []Agent{m.ownListed()}
 	for _, p := range m.o.Profiles() {
 		m.mu.Lock()
-		a := Agent{Profile: p, Offer: m.known[p.Name], Allowed: m.o.Kept.Allowed(p)}
+		bound, err := m.bind(p)
+		a := Agent{Profile: bound, Offer: m.known[p.Name], Allowed: err == nil && m.o.Kept.Allowed(bound)}
 		m.mu.Unlock()
-		if _, err := lookup.Confined(p.Program); err != nil {
-			a.Why = fmt.Sprintf("%s is not on PATH; install it, or name its program in the setting agents", p.Program)
+		if err != nil {
+			a.Why = err.Error()
 		} else if noWorld != nil {
 			a.Why = noWorld.Error()
 		}
@@ -351,8 +353,25 @@ func (m *Manager) profile(name string) (*profiles.Profile, error) {
 	case p.ACP == nil:
 		return nil, fmt.Errorf("%w: %s does not speak the Agent Client Protocol; work with it in a terminal: sidecar-ls run -- %s", ErrNoProtocol, p.Title, p.Program)
 	}
-	return p, nil
+	bound, err := m.bind(*p)
+	return &bound, err
 }
+
+// bind has a profile be for the program that is there, where nobody but the user could
+// have put it.
+func (m *Manager) bind(p profiles.Profile) (profiles.Profile, error) {
+	path, err := m.find(p.Program)
+	var passed *lookup.Error
+	switch {
+	case errors.As(err, &passed) && len(passed.Passed) > 0:
+		return p, err
+	case err != nil:
+		return p, fmt.Errorf("%s is not on PATH; install it, or name its program in the setting agents", p.Program)
+	}
+	return p.Bind(path, nil)
+}
+
+func (m *Manager) find(program string) (string, error) { return m.o.Programs.Find(program) }
 
 // open opens the session of a run.
 func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Session, error) {

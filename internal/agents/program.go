@@ -43,7 +43,7 @@ func (a *agent) stop() {
 // launch starts an agent's program in the world of a session, with what of the user's
 // its profile gives. said hears what of its writing was not taken over.
 func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
-	grant, err := m.o.Kept.Grant(p)
+	grant, err := m.o.Kept.Grant(p, s.Root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,10 +55,10 @@ func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []stri
 	parts := m.o.Parts()
 	parts.Started = streams.closeTheirs
 	a.program, err = programs.Begin(m.base, parts, s, programs.Request{
-		Argv: append([]string{p.Program}, p.ACP...), Dir: s.Root,
+		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
 		Host: confine.Hosted{
-			Stdin: streams.in, Env: os.Environ(), Pass: p.Env, Network: p.Network,
-			Writable: grant.Writable, Home: grant.Home, Readable: readable, Runs: p.Runs, InPlace: true,
+			Stdin: streams.in, Env: p.Environ(os.Environ(), m.find), Pass: p.Env, Network: p.Network,
+			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,
 		},
 		Out: streams.out, Err: a.said,
 	})
@@ -69,6 +69,9 @@ func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []stri
 	go func() {
 		defer close(a.ended)
 		a.result, a.err = a.program.Wait()
+		if err := grant.Return(); err != nil {
+			said("What it refreshed of its keys is not kept: " + err.Error())
+		}
 		for _, one := range a.result.Said {
 			said(one)
 		}

@@ -118,7 +118,7 @@ var may = []struct {
 	{"internal/confine", []string{"internal/lookup", "internal/userdirs", "internal/sandbox", "internal/secrets", "internal/inventory", "internal/settle", "internal/gitrepo", "internal/gitrepo/...", "internal/workspace", "internal/config", "internal/statedir", "internal/langserver", "internal/hooks", "internal/mcp/source", "internal/watch", "internal/world", "tools", "tools/shell", "internal/shells", "internal/policy/shell"},
 		"one Spec for all child processes, and the few lines that start each kind with it"},
 	{"internal/precheck", []string{"internal/workspace", "internal/langserver", "internal/session", "internal/dispatch", "internal/config", "internal/redact", "pendingedits"}, "language servers are asked about pending edits; who shows the answer is not known here"},
-	{"internal/profiles", []string{"internal/userdirs", "internal/config"}, "what is known of agents' programs, as data"},
+	{"internal/profiles", []string{"internal/osfile", "internal/userdirs", "internal/config"}, "what is known of agents' programs, as data"},
 	{"internal/programs", []string{"internal/confine", "internal/dispatch", "internal/session", "internal/workspace", "tools", "tools/shell", "internal/shells"}, "a program is run in a session; who runs it, and on what terminal, is not known here"},
 	{"internal/sessionview", []string{"internal/workspace", "pendingedits", "tools"}, "a session sees views; whose they are is not known here"},
 	{"internal/version", nil, "the floor"},

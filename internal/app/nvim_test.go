@@ -122,8 +122,8 @@ func buildServer(t *testing.T) string {
 	return bin
 }
 
-// built is the server's program, built once for all tests; TestMain removes it. What is
-// compiled for it is what `make build` compiles.
+// built is the server's program, built once for all tests; TestMain removes it. But for
+// where it takes programs from, it is what `make build` makes.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "sidecar-ls-built-*")
 	if err != nil {
@@ -131,7 +131,7 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	builtIn.Store(&dir)
 	bin := filepath.Join(dir, "sidecar-ls")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/sidecar-ls/sidecar-ls/internal/test/server")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

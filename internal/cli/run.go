@@ -30,6 +30,7 @@ type runArgs struct {
 	// What its profile gives it besides; see confine.Hosted.
 	Pass     []string `json:"pass,omitempty"`
 	Writable []string `json:"writable,omitempty"`
+	Readable []string `json:"readable,omitempty"`
 	Home     string   `json:"home,omitempty"`
 	Network  bool     `json:"network,omitempty"`
 }
@@ -50,9 +51,11 @@ func runProgram(ctx context.Context, c *cli) error {
 	if a.Dir, err = beginning(f.Dir); err != nil {
 		return err
 	}
-	if err := c.profiled(ctx, &a); err != nil {
+	ended, err := c.profiled(ctx, &a)
+	if err != nil {
 		return err
 	}
+	defer ended()
 	s, err := c.streams()
 	if err != nil {
 		return err
@@ -133,7 +136,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	}
 	r := programs.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
-		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Home: a.Home, Network: a.Network},
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network},
 	}
 	if a.Terminal {
 		r.Out = files[0]

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -168,11 +169,26 @@ func base(set *config.Settings, root string) sandbox.Spec {
 	return sandbox.Spec{
 		Root:     root,
 		ReadOnly: set.Strings("sandbox.readOnly"),
+		Hidden:   doors(),
 		Writable: set.Strings("sandbox.writable"),
 		Network:  set.Bool("sandbox.network"),
 		Env:      sandbox.Environ(os.Environ()),
 		Mode:     sandbox.Mode(set.String("sandbox.mode")),
 	}
+}
+
+// doors are the directories of the files by which agents find editors of this machine,
+// ours among them: who has the token in one speaks to the editor as an agent that runs
+// outside, and no process of ours is one.
+func doors() []string {
+	dirs := []string{filepath.Join(os.TempDir(), "gemini", "ide")}
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); filepath.IsAbs(dir) {
+		dirs = append(dirs, filepath.Join(dir, "ide"))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, filepath.Join(home, ".claude", "ide"))
+	}
+	return dirs
 }
 
 // errNoProgram is why nothing can be started.

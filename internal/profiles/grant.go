@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
@@ -37,12 +37,12 @@ func (k Kept) allowed() map[string]string {
 }
 
 // Allowed reports whether a person has allowed all that the profile gives.
-func (k Kept) Allowed(p Profile) bool { return k.allowed()[p.Name] == p.sum() }
+func (k Kept) Allowed(p Profile) bool { return k.allowed()[p.key()] == p.sum() }
 
 // Allow keeps that a person has allowed it.
 func (k Kept) Allow(p Profile) error {
 	now := maps.Clone(k.allowed())
-	now[p.Name] = p.sum()
+	now[p.key()] = p.sum()
 	data, err := json.Marshal(now)
 	if err != nil {
 		return err
@@ -50,28 +50,44 @@ func (k Kept) Allow(p Profile) error {
 	return errors.Join(os.MkdirAll(string(k), 0o700), os.WriteFile(k.file(), data, 0o600))
 }
 
+// key is what the word of a person is kept under: each program has its own.
+func (p Profile) key() string { return strings.TrimSpace(p.Name + " " + p.Path) }
+
 // sum is that of what is allowed: another program or more to see is asked again.
 func (p Profile) sum() string {
-	sum := sha256.Sum256([]byte(p.Program + "\n" + strings.Join(p.Sees(), "\n  ")))
+	sum := sha256.Sum256([]byte(p.Program + "\n" + p.Path + "\n" + p.text + "\n" + strings.Join(p.Sees(), "\n  ")))
 	return hex.EncodeToString(sum[:])
 }
 
 // Grant is what a program gets of the user's.
 type Grant struct {
 	Writable []string // directories
+	Readable []string // directories and files
 	Home     string   // its own
+
+	user string
+	keys []string
 }
 
-// Grant makes ready what the profile gives its program. It fails when the program
-// would not find its state.
-func (k Kept) Grant(p Profile) (Grant, error) {
-	home, err := os.UserHomeDir()
+// Grant makes ready what the profile gives its program, which begins in one of these
+// folders. It fails when the program would not find its state. Return is to be called
+// when the program has ended.
+func (k Kept) Grant(p Profile, folders ...string) (Grant, error) {
+	user, err := os.UserHomeDir()
 	if err != nil {
 		return Grant{}, err
 	}
-	g := Grant{Home: filepath.Join(string(k), p.Name, "home")}
-	for _, rel := range p.State {
-		dir := filepath.Join(home, rel)
+	g := Grant{Home: filepath.Join(string(k), p.Name, "home"), user: user, keys: p.Keys}
+	for i, dir := range folders {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			folders[i] = real // so it calls where it is
+		}
+	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
+	state := inFolders(user, p.State, folders)
+	for _, rel := range state {
+		dir := filepath.Join(user, rel)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return Grant{}, err
 		}
@@ -83,35 +99,48 @@ func (k Kept) Grant(p Profile) (Grant, error) {
 	if err := os.MkdirAll(g.Home, 0o700); err != nil {
 		return Grant{}, err
 	}
-	for _, rel := range p.Copied {
-		if err := refresh(filepath.Join(home, rel), filepath.Join(g.Home, rel)); err != nil {
+	own, err := openHome(g.Home)
+	if err != nil {
+		return Grant{}, err
+	}
+	defer own.Close()
+	for _, rel := range inFolders(user, p.Reads, folders) {
+		path := filepath.Join(user, rel)
+		if slices.ContainsFunc(state, func(dir string) bool { return strings.HasPrefix(rel, dir+"/") }) {
+			if err := os.MkdirAll(path, 0o700); err != nil { // or the program would make it
+				return Grant{}, err
+			}
+		}
+		readable, err := own.show(rel, path)
+		if err != nil {
+			return Grant{}, err
+		}
+		g.Readable = append(g.Readable, readable...)
+	}
+	for _, rel := range p.Settings {
+		if err := own.again(filepath.Join(user, rel), rel); err != nil {
 			return Grant{}, err
 		}
 	}
-	return g, nil
+	for _, rel := range p.Copied {
+		if err := own.refresh(filepath.Join(user, rel), rel); err != nil {
+			return Grant{}, err
+		}
+	}
+	return g, g.Return()
 }
 
-// maxCopied bounds a file that a program gets a copy of, in bytes.
-const maxCopied = 64 << 20
-
-// refresh copies a file to where there is no copy, or an older one.
-func refresh(from, to string) error {
-	info, err := os.Stat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// Return gives the user what the program refreshed of its keys, and the program what was
+// refreshed elsewhere: the newer one counts.
+func (g Grant) Return() error {
+	own, err := openHome(g.Home)
 	if err != nil {
 		return err
 	}
-	if have, err := os.Stat(to); err == nil && !info.ModTime().After(have.ModTime()) {
-		return nil
+	defer own.Close()
+	var errs []error
+	for _, rel := range g.keys {
+		errs = append(errs, own.keys(filepath.Join(g.user, rel), rel))
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxCopied {
-		return fmt.Errorf("%s is no file of at most %d MiB, of which the program could have a copy", from, maxCopied>>20)
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600))
+	return errors.Join(errs...)
 }

@@ -195,8 +195,10 @@ func (s Spec) inside(guards []*guard) (kept, closed []string) {
 		kept, closed = append(kept, g.keep...), append(closed, g.readOnly...)
 	}
 	for _, path := range s.ReadOnly {
-		if within(path, s.Root) && path != s.Root && !s.LookOnly {
-			kept, closed = append(kept, above(s.Root, path)...), append(closed, path)
+		for _, dir := range s.writable() {
+			if within(path, dir) && path != dir {
+				kept, closed = append(kept, above(dir, path)...), append(closed, path)
+			}
 		}
 	}
 	slices.Sort(kept)

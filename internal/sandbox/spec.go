@@ -17,7 +17,7 @@ type Spec struct {
 	LookOnly bool     // Root can only be read
 	Merged   *Merged  // what is seen and changed as Root; nil is Root itself
 	Writable []string // other directories that are
-	ReadOnly []string // what can be read besides; inside Root: what can't be written
+	ReadOnly []string // what can be read besides; inside Root and Writable: what can't be written
 	Hidden   []string // files and directories that look empty, if they exist
 	Sealed   []string // files that can't be read, but look as large and as old as they are
 

@@ -98,7 +98,7 @@ const ending = 5 * time.Second
 func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 	c := a.client
 	return agents.Options{
-		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
+		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Programs: c.Settings.Programs(), Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profiles.Profile { return profiles.All(c.Settings.Now()) },
 		Workspace: around{c}, Backends: models{a.client.Backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
