@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -51,7 +52,8 @@ type Options struct {
 	Root   string // of the workspace, absolute
 	Home   string // the user's
 	Getenv func(string) string
-	Self   string // the program that runs commands in worlds; "": there are no worlds here
+	Self   string   // the program that runs commands in worlds; "": there are no worlds here
+	Secret []string // directories of ours with keys, which agents don't read
 	Gate   Gate
 }
 
@@ -115,8 +117,10 @@ func (c *Call) Answer(ctx context.Context, o Options) ([]byte, error) {
 // write leads to our tools: what an agent writes itself is past the review.
 func (c *Call) write(o Options, t tool, args map[string]json.RawMessage) ([]byte, error) {
 	if path := c.path(t, args); path != "" && !within(path, o.Root) {
-		if own := c.agent.dir(o); within(path, own) && !settings(path) {
-			return nil, nil // its notes and plans
+		for _, notes := range c.agent.notes {
+			if dir := filepath.Join(c.agent.dir(o), notes); within(path, dir) && strings.EqualFold(filepath.Ext(path), ".md") {
+				return nil, nil
+			}
 		}
 		return c.deny(fmt.Sprintf("%s is not in the workspace %s, and nothing outside of it may be written", path, o.Root))
 	}
@@ -127,7 +131,7 @@ func (c *Call) write(o Options, t tool, args map[string]json.RawMessage) ([]byte
 // on it and without what is pending.
 func (c *Call) search(o Options, t tool, args map[string]json.RawMessage) ([]byte, error) {
 	if path := c.path(t, args); path != "" && !within(path, o.Root) {
-		return nil, nil
+		return c.outside(o, path)
 	}
 	return c.instead(t, "this workspace is searched with our tools, which see pending edits and hide secrets")
 }
@@ -145,10 +149,7 @@ func (c *Call) read(ctx context.Context, o Options, t tool, args map[string]json
 		return nil, nil
 	}
 	if !within(path, o.Root) {
-		if workspace.Sensitive(filepath.ToSlash(strings.TrimPrefix(path, filepath.VolumeName(path)))) {
-			return c.deny(path + " may hold secrets; ask the user for what you need from it")
-		}
-		return nil, nil
+		return c.outside(o, path)
 	}
 	w := c.wish(t, args)
 	w.Path = path
@@ -160,6 +161,23 @@ func (c *Call) read(ctx context.Context, o Options, t tool, args map[string]json
 		return c.say(v, nil)
 	case v.Pending:
 		return c.deny(fmt.Sprintf("%s has edits that wait for the user's review, which are not on the disk. Read it with the tool %s", path, c.agent.ours+t.instead))
+	}
+	return nil, nil
+}
+
+// outside leaves what is not in the workspace to the agent's own rules, but for what may
+// hold secrets.
+func (c *Call) outside(o Options, path string) ([]byte, error) {
+	real := path
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		real = at
+	}
+	secret := slices.ContainsFunc(o.Secret, func(dir string) bool { return within(path, dir) })
+	for _, name := range []string{path, real} {
+		secret = secret || workspace.Sensitive(filepath.ToSlash(strings.TrimPrefix(name, filepath.VolumeName(name))))
+	}
+	if secret {
+		return c.deny(path + " may hold secrets; ask the user for what you need from it")
 	}
 	return nil, nil
 }
@@ -204,12 +222,6 @@ func (c *Call) path(t tool, args map[string]json.RawMessage) string {
 		path = filepath.Join(c.Dir, path)
 	}
 	return filepath.Clean(path)
-}
-
-// settings reports whether a file of an agent's own can change what its hooks are.
-func settings(path string) bool {
-	ext := strings.ToLower(filepath.Ext(path))
-	return ext == ".json" || ext == ".toml"
 }
 
 // within reports whether a path is in a directory, over links.

@@ -34,7 +34,10 @@ func TestAnswers(t *testing.T) {
 		return Verdict{Decision: Allow, Pending: filepath.Base(w.Path) == "pending.txt"}, nil
 	}
 	elsewhere := t.TempDir()
-	o := Options{Root: root, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Getenv: func(name string) string {
+	if err := errors.Join(os.MkdirAll(filepath.Join(home, ".config/sidecar"), 0o700), os.Symlink(filepath.Join(home, ".config/sidecar"), filepath.Join(home, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Root: root, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Secret: []string{filepath.Join(home, ".config/sidecar")}, Getenv: func(name string) string {
 		return map[string]string{"CODEX_HOME": elsewhere}[name]
 	}}
 	in := func(name string) string { return filepath.Join(root, name) }
@@ -50,6 +53,19 @@ func TestAnswers(t *testing.T) {
 		{"claude", "NotebookEdit", map[string]any{"notebook_path": in("n.ipynb")}, "mcp__sidecar__edit_file", ""},
 		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/plans/p.md")}, "", ""},
 		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/settings.json")}, "is not in the workspace", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/hooks/x.sh")}, "is not in the workspace", ""},
+		{"claude", "Edit", map[string]any{"file_path": filepath.Join(home, ".claude/CLAUDE.md")}, "is not in the workspace", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/commands/x.md")}, "is not in the workspace", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/projects/p/memory/MEMORY.md")}, "is not in the workspace", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/plans/x.sh")}, "is not in the workspace", ""},
+		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".claude/plans/../agents/x.md")}, "is not in the workspace", ""},
+		{"gemini", "write_file", map[string]any{"file_path": filepath.Join(home, ".gemini/GEMINI.md")}, "is not in the workspace", ""},
+		{"gemini", "write_file", map[string]any{"file_path": filepath.Join(home, ".gemini/tmp/bin/rg")}, "is not in the workspace", ""},
+		{"claude", "Read", map[string]any{"file_path": filepath.Join(home, ".config/sidecar/settings.json")}, "may hold secrets", ""},
+		{"claude", "Read", map[string]any{"file_path": filepath.Join(home, "link/settings.json")}, "may hold secrets", ""},
+		{"claude", "Grep", map[string]any{"pattern": "key", "path": filepath.Join(home, ".config/sidecar")}, "may hold secrets", ""},
+		{"gemini", "read_file", map[string]any{"file_path": filepath.Join(home, ".config/sidecar/mcp-tokens.json")}, "may hold secrets", ""},
+		{"claude", "Read", map[string]any{"file_path": filepath.Join(home, ".config/other/settings.json")}, "", ""},
 		{"claude", "Edit", map[string]any{"file_path": filepath.Join(elsewhere, "plan.md")}, "is not in the workspace", ""},
 		{"claude", "Write", map[string]any{"file_path": filepath.Join(home, ".bashrc")}, "is not in the workspace", "instead of"},
 		{"claude", "Write", map[string]any{"file_path": in("out/.bashrc")}, "is not in the workspace", ""},

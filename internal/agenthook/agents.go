@@ -9,11 +9,12 @@ import (
 // agent is a row of the table.
 type agent struct {
 	name, title string
-	event       string // before a tool is used
-	ours        string // what its model's names of our tools begin with
-	asks        bool   // a hook can have it ask its own user
-	place       string // a variable that can name its own directory
-	state       string // that directory, in the home, where it does not
+	event       string   // before a tool is used
+	ours        string   // what its model's names of our tools begin with
+	asks        bool     // a hook can have it ask its own user
+	place       string   // a variable that can name its own directory
+	state       string   // that directory, in the home, where it does not
+	notes       []string // below it, where it writes plans: nothing that an agent obeys
 	tools       map[string]tool
 	format      func(event string, v Verdict, args map[string]json.RawMessage) any
 }
@@ -45,7 +46,7 @@ func agents() []agent {
 	}
 	search := func(member string) tool { return tool{searches, member, "grep", "", nil} }
 	return []agent{
-		{"claude", "Claude Code", "PreToolUse", "mcp__sidecar__", true, "CLAUDE_CONFIG_DIR", ".claude", map[string]tool{
+		{"claude", "Claude Code", "PreToolUse", "mcp__sidecar__", true, "CLAUDE_CONFIG_DIR", ".claude", []string{"plans"}, map[string]tool{
 			"Edit":         {writes, "file_path", "edit_file", "edit_file", [][2]string{{"path", "file_path"}, {"search", "old_string"}, {"replace", "new_string"}}},
 			"MultiEdit":    {writes, "file_path", "edit_file", "", nil},
 			"Write":        {writes, "file_path", "write_file", "write_file", [][2]string{{"path", "file_path"}, {"content", "content"}}},
@@ -55,11 +56,11 @@ func agents() []agent {
 			"Grep":         search("path"),
 			"WebFetch":     {other, "", "", "web_fetch", [][2]string{{"url", "url"}}},
 		}, claudeFormat},
-		{"codex", "Codex", "PreToolUse", "mcp__sidecar__", false, "CODEX_HOME", ".codex", map[string]tool{
+		{"codex", "Codex", "PreToolUse", "mcp__sidecar__", false, "CODEX_HOME", ".codex", nil, map[string]tool{
 			"apply_patch": {writes, "", "apply_patch", "", nil},
 			"Bash":        {runs, "command", "run_command", "run_command", [][2]string{{"command", "command"}}},
 		}, claudeFormat},
-		{"gemini", "Gemini CLI", "BeforeTool", "mcp_sidecar_", false, "", ".gemini", map[string]tool{
+		{"gemini", "Gemini CLI", "BeforeTool", "mcp_sidecar_", false, "", ".gemini", nil, map[string]tool{
 			"replace":             {writes, "file_path", "edit_file", "", nil},
 			"write_file":          {writes, "file_path", "write_file", "", nil},
 			"run_shell_command":   {runs, "command", "run_command", "run_command", [][2]string{{"command", "command"}}},

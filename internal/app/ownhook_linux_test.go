@@ -130,8 +130,8 @@ func TestClaudeHook(t *testing.T) {
 	}
 }
 
-// TestHookAlone: without an editor a hook decides what needs no person; in a world it has
-// nothing to say, and what goes wrong holds the call back.
+// TestHookAlone: without an editor a hook decides what needs no person, also where a
+// variable says that it is in a world, and what goes wrong holds the call back.
 func TestHookAlone(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := worldProject(t, "overlay", map[string]string{"a.txt": "one\n"}, object{"mode": "cautious", "toolPermissions": object{}})
@@ -151,7 +151,7 @@ func TestHookAlone(t *testing.T) {
 		"asks its own user":  {"claude", bash("make"), "", `"permissionDecision":"ask"`, 0},
 		"can't ask":          {"codex", bash("make"), "", `"permissionDecision":"deny"`, 0},
 		"only looks":         {"codex", bash("ls"), "", `"permissionDecision":"allow"`, 0},
-		"in a world":         {"claude", bash("make"), "SIDECAR_WORLD=1", "", 0},
+		"says it is in one":  {"claude", bash("make"), "SIDECAR_WORLD=1", `"permissionDecision":"ask"`, 0},
 		"not JSON":           {"claude", "{", "", "not the JSON", 2},
 		"nothing":            {"gemini", "", "", "not the JSON", 2},
 		"an unknown project": {"claude", strings.ReplaceAll(bash("make"), dir, "/no/such/dir"), "", "no such file", 2},
@@ -167,6 +167,18 @@ func TestHookAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHookInWorld: in a world a hook has nothing to say.
+func TestHookInWorld(t *testing.T) {
+	dir := worldProject(t, "overlay", map[string]string{"a.txt": "one\n"}, nil)
+	call := `{"session_id":"s","hook_event_name":"PreToolUse","cwd":"` + dir + `","tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"make"}}`
+	r := runs(t, dir, "--", "sh", "-c", "echo '"+call+"' | /run/sidecar-ls hook claude && echo ended $?")
+	_ = r.in.Close()
+	if got := r.next(); got != "ended 0" {
+		t.Errorf("the hook says %q", got)
+	}
+	r.ends(0)
 }
 
 // TestClaudeApprove: what a real Claude Code without a terminal would ask its user is asked

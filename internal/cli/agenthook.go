@@ -14,7 +14,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -26,9 +28,10 @@ const blocks = exitCode(2)
 
 // answerHook is a hook of another agent. What goes wrong holds the agent's call back,
 // with the reason on standard error: that is how agents are told. In a world the agent
-// works on what is reviewed anyway.
+// works on what is reviewed anyway; a variable alone says nothing, because a project's
+// settings can set it.
 func answerHook(ctx context.Context, c *cli, agent string) error {
-	if os.Getenv(confine.InWorld) != "" {
+	if os.Getenv(confine.InWorld) != "" && sandbox.Inside() {
 		return nil
 	}
 	out, err := c.hookAnswer(ctx, agent)
@@ -65,11 +68,26 @@ func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := agenthook.Options{Root: f.Dir, Home: home, Getenv: os.Getenv, Gate: c.gate}
+	o := agenthook.Options{Root: f.Dir, Home: home, Getenv: os.Getenv, Gate: c.gate, Secret: ownDirs(home)}
 	if runtime.GOOS == "linux" { // elsewhere no world is at the path of the workspace
 		o.Self = c.Self
 	}
 	return call.Answer(ctx, o)
+}
+
+// ownDirs are the directories with the user's settings of ours, which may have keys, and
+// what is kept beside them: where they are, and where they would be without variables
+// that a project may have set.
+func ownDirs(home string) (dirs []string) {
+	usual := userdirs.User{System: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }}
+	for _, user := range []userdirs.User{userdirs.Here(), usual} {
+		for _, kind := range []userdirs.Kind{userdirs.Config, userdirs.State} {
+			if dir, err := user.Dir(kind); err == nil {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
 }
 
 // hookPermit asks for a decision about what an agent does itself.

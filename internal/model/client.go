@@ -43,6 +43,7 @@ type Policy struct {
 	Longest time.Duration // a provider that asks for more is believed, and the request fails; default 60 s
 	Idle    time.Duration // without an event, a stream is dead; default 90 s
 	Start   time.Duration // until the first event; default Idle
+	Empty   time.Duration // without a text or a call, a stream is of no use; default 60 s, and Start before the first
 }
 
 // Client asks one model.
@@ -101,8 +102,12 @@ func (c *Client) Ask(ctx context.Context, r Request, hear func(Piece)) (Answer, 
 	var answer Answer
 	var lost Usage
 	err = c.tries(ctx, hear, func() error {
-		l := w.listen(c.Profile, hear)
-		if err := c.post(ctx, w, text, l); err != nil {
+		p := &progress{}
+		l := w.listen(c.Profile, func(piece Piece) {
+			p.note(piece)
+			hear(piece)
+		})
+		if err := c.post(ctx, w, text, l, p); err != nil {
 			lost = lost.Plus(l.answer().Usage)
 			return err
 		}

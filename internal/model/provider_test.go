@@ -170,6 +170,19 @@ func (s stream) middle(fault any) bool {
 	case "garbled":
 		s.send("{")
 		return true
+	case "comments", "many comments":
+		line := []byte(": " + strings.Repeat("x", 64<<10) + "\n")
+		if s.model == "comments" {
+			line = []byte(": wait\n")
+		}
+		for s.r.Context().Err() == nil {
+			if _, err := s.w.Write(line); err != nil {
+				break
+			}
+			s.w.(http.Flusher).Flush()
+		}
+		s.p.gone <- s.model
+		return true
 	case "quiet", "cancelled":
 		<-s.r.Context().Done()
 		s.p.gone <- s.model

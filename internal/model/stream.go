@@ -17,21 +17,48 @@ import (
 const (
 	maxEvent   = 16 << 20
 	maxAnswer  = 64 << 20
+	maxEmpty   = 8 << 20 // without a text or a call
 	maxRefusal = 64 << 10
 )
 
 // errQuiet ends a stream on which nothing comes any more.
 var errQuiet = failed(Quiet, "nothing came for a long time")
 
+// errEmpty ends a stream of which no answer becomes.
+var errEmpty = failed(Quiet, "much came, and nothing of an answer")
+
+// progress is what has come of an answer.
+type progress struct {
+	begun bool
+	since int // bytes since the last of it
+	call  string
+	reset func() // waits for the next anew
+}
+
+// note takes a piece: a text, or a call that was not known.
+func (p *progress) note(piece Piece) {
+	if piece.Text == "" && (piece.Kind != Call || piece.ID == p.call) {
+		return
+	}
+	p.begun, p.since, p.call = true, 0, piece.ID
+	p.reset()
+}
+
+// took counts bytes of the stream, and reports whether there may be more.
+func (p *progress) took(n int) bool {
+	p.since += n
+	return p.since <= maxEmpty
+}
+
 // post makes one request and hands the events of its answer to l.
-func (c *Client) post(ctx context.Context, w wire, text []byte, l listener) (err error) {
+func (c *Client) post(ctx context.Context, w wire, text []byte, l listener, p *progress) (err error) {
 	key, err := c.key()
 	if err != nil {
 		return err
 	}
 	defer func() { // some providers quote it
-		if f := FailureOf(err); f != nil && key != "" && strings.Contains(f.Message, key) {
-			f.Message = strings.ReplaceAll(f.Message, key, "[the key]")
+		if f := FailureOf(err); f != nil && key != "" {
+			f.Message = withoutKey(f.Message, key)
 		}
 	}()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -39,6 +66,10 @@ func (c *Client) post(ctx context.Context, w wire, text []byte, l listener) (err
 	idle := cmp.Or(c.Policy.Idle, 90*time.Second)
 	watch := time.AfterFunc(cmp.Or(c.Policy.Start, idle), func() { cancel(errQuiet) })
 	defer watch.Stop()
+	empty := cmp.Or(c.Policy.Empty, time.Minute)
+	waits := time.AfterFunc(max(empty, c.Policy.Start), func() { cancel(errEmpty) })
+	defer waits.Stop()
+	p.reset = func() { waits.Reset(empty) }
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.Profile.URL, "/")+w.path(), bytes.NewReader(text))
 	if err != nil {
@@ -55,7 +86,10 @@ func (c *Client) post(ctx context.Context, w wire, text []byte, l listener) (err
 	if resp.StatusCode != http.StatusOK {
 		return refused(resp)
 	}
-	err = events(resp.Body, func() { watch.Reset(idle) }, l.event)
+	err = events(resp.Body, func(n int) bool {
+		watch.Reset(idle)
+		return p.took(n)
+	}, l.event)
 	if err != nil && FailureOf(err) == nil {
 		return broken(ctx, err)
 	}
@@ -106,7 +140,7 @@ func errorIn(text []byte) (s said, ok bool) {
 
 // events reads server-sent events until one is the last. A stream that ends before
 // that is cut, however orderly it ends.
-func events(r io.Reader, alive func(), each func(data []byte) (last bool, err error)) error {
+func events(r io.Reader, alive func(bytes int) (more bool), each func(data []byte) (last bool, err error)) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxAnswer), 64<<10)
 	var data []byte
 	has := false
@@ -121,7 +155,9 @@ func events(r io.Reader, alive func(), each func(data []byte) (last bool, err er
 			}
 			return err
 		}
-		alive()
+		if !alive(len(line) + 1) {
+			return errEmpty
+		}
 		if len(line) == 0 {
 			if !has {
 				continue

@@ -1,0 +1,20 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Inside reports whether this process runs in a sandbox of bubblewrap's, by what nobody
+// outside of one can make without the administrator: our program in a directory of the
+// system that can't be written.
+func Inside() bool {
+	info, err := os.Lstat(helperPath)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	var fs unix.Statfs_t
+	return unix.Statfs(filepath.Dir(helperPath), &fs) == nil && fs.Flags&unix.ST_RDONLY != 0
+}
