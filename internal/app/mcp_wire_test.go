@@ -361,3 +361,44 @@ func (a *rawAgent) mistakes() {
 		}
 	}
 }
+
+// TestWireQuotesNoMethod: what an agent calls a method is not said back: it may be a token.
+func TestWireQuotesNoMethod(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "a\n"})
+	in, toIt := io.Pipe()
+	fromIt, out := io.Pipe()
+	self, _ := os.Executable()
+	ended := make(chan int, 1)
+	var stderr strings.Builder
+	go func() {
+		ended <- cli.Main(context.Background(), []string{"mcp", "--root", dir}, cli.Streams{In: in, Out: out, Err: &stderr, Self: self, Programs: anywhere.Programs()})
+		_ = out.Close()
+	}()
+	lines := bufio.NewScanner(fromIt)
+	ask := func(line string) string {
+		t.Helper()
+		if _, err := io.WriteString(toIt, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() {
+			t.Fatal(lines.Err())
+		}
+		return lines.Text()
+	}
+	ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	for _, method := range []string{"ghp_1234567890abcdefghijklmnopqrstuvwxyz", "tools/ghp_1234567890abcdefghijklmnopqrstuvwxyz"} {
+		if got := ask(`{"jsonrpc":"2.0","id":7,"method":"` + method + `"}`); strings.Contains(got, "ghp_") || !strings.Contains(got, "-32601") || !strings.Contains(got, `"id":7`) {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+	if got := ask(`{"jsonrpc":"2.0","id":8,"method":"ping"}`); !strings.Contains(got, `"result"`) {
+		t.Errorf("the control: %s", got)
+	}
+	_ = toIt.Close()
+	go func() { _, _ = io.Copy(io.Discard, fromIt) }()
+	<-ended
+	if strings.Contains(stderr.String(), "ghp_") {
+		t.Errorf("the log has it: %s", &stderr)
+	}
+}

@@ -47,6 +47,9 @@ func Load(sources ...Source) (*Settings, []Problem) {
 	for _, d := range docs {
 		problems = append(problems, d.told()...)
 	}
+	for _, source := range sources {
+		problems = append(problems, source.exposed()...)
+	}
 	return s, problems
 }
 

@@ -34,6 +34,7 @@ type Source struct {
 	Name    string // a file's path, for messages; may be empty
 	Data    []byte // JSON; empty sets nothing
 	Trusted bool   // of a project: the user trusts it
+	Shared  bool   // others than the user may read it
 }
 
 func (s *Source) String() string {
@@ -77,8 +78,35 @@ func UserSource() (Source, error) {
 		return src, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		src.Shared = private(src.Name, info) != nil
+	}
 	src.Data, err = io.ReadAll(io.LimitReader(f, MaxSourceBytes+1)) // Load refuses what is longer
 	return src, err
+}
+
+// exposed is a problem where others may read a source that has a key in it.
+func (s Source) exposed() []Problem {
+	if !s.Shared {
+		return nil
+	}
+	s.Shared = false
+	alone, _ := Load(s)
+	key := ""
+	for _, row := range table {
+		if row.Secret && row.Type == String && alone.String(row.Key) != "" {
+			key = row.Key
+		}
+	}
+	for _, b := range alone.Backends() {
+		if b.Key != "" {
+			key = "backend.profiles"
+		}
+	}
+	if key == "" {
+		return nil
+	}
+	return []Problem{{Source: s.String(), Key: key, Message: "there is a key in it, and others may read the file: run chmod 600 on it, or keep the key in keyFile or keyring"}}
 }
 
 // UserFile returns the path of the user's settings, or "" when the system

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 
@@ -92,6 +93,9 @@ func (w *wire) suited(line []byte) []byte {
 		Result struct {
 			ProtocolVersion string `json:"protocolVersion"`
 		} `json:"result"`
+		Error struct {
+			Code int64 `json:"code"`
+		} `json:"error"`
 	}
 	if json.Unmarshal(line, &m) != nil {
 		return line
@@ -101,6 +105,9 @@ func (w *wire) suited(line []byte) []byte {
 	}
 	a, ok := w.asked[string(m.ID)]
 	delete(w.asked, string(m.ID))
+	if m.Error.Code == jsonrpc.CodeMethodNotFound {
+		line = unknownMethod(m.ID)
+	}
 	if a.method == "initialize" {
 		w.version = m.Result.ProtocolVersion
 	}
@@ -121,6 +128,12 @@ func (w *wire) suited(line []byte) []byte {
 		return line
 	}
 	return all
+}
+
+// unknownMethod is the answer to a method that there is not. The SDK would quote its
+// name, and what an agent puts there may be anything.
+func unknownMethod(id json.RawMessage) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"there is no such method; tools are called with tools/call"}}`, id, jsonrpc.CodeMethodNotFound)
 }
 
 func (w *wire) Close() error { return w.to.Close() }
