@@ -14,6 +14,7 @@ import { QuestionTree } from './questions/view';
 import { Questions } from './questions/questions';
 import { Review } from './review/commands';
 import { nothing } from './review/model';
+import { Output } from './review/output';
 import { registerSides } from './review/sides';
 import { Pending } from './review/store';
 import { PendingTree } from './review/tree';
@@ -34,10 +35,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const pending = new Pending(context.workspaceState), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
   const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s), pluginView = plugins(s);
-  const review = new Review(s, pending, tree), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
+  const output = new Output(s, pending), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
-  s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => pending.set(list));
+  s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => { pending.set(list); output.refresh(); });
   s.notifications.set('sidecar/event', (e: CallEvent | AgentEvent & { type: 'agent' }) => e.type === 'agent' ? agent.take(e) : activity.take(e));
   s.notifications.set('sidecar/knowledge', (index: IndexStatus) => status.showIndex(index));
   s.onDidChange(health => health === 'failed' && pending.set(nothing));
@@ -48,13 +49,14 @@ export function activate(context: vscode.ExtensionContext): void {
     mcpView.refresh();
   });
   activity.onDidComplete(e => {
+    output.refresh();
     sessionView.refresh();
     shadowView.refresh();
     void status.watchIndex(e);
   });
 
   context.subscriptions.push(
-    log, pending, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
+    log, pending, output, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
     review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
     registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerPlugins(s, pluginView), registerMetrics(s, activity),
     new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),

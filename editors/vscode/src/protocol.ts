@@ -44,6 +44,11 @@ export interface ReviewList { revision: number; batch: boolean; edits: PendingEd
 export interface Verified { command: string; ok: boolean; passed?: number; failed?: number; at: string; stale: boolean }
 export interface VerifyResult { ok: boolean; command: string; exitCode: number; passed?: number; failed?: number; failing?: { name: string; message: string }[]; output: string }
 
+/** Output of a session's commands that is held: what git ignores, and dependencies. Names are those at its top; each list is bounded. */
+export interface HeldOutput { session: string; at: string; files: number; bytes: number; names: string[]; programs: string[]; protected: string[]; deleted: string[] }
+/** Left says in sentences what stays held after an accept, and why. */
+export interface OutputResult { entries: HeldOutput[]; accepted?: number; left?: string[] }
+
 export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }
 export interface AcceptResult { accepted: string[]; failed: Failure[]; commits?: MadeCommit[]; revision: number }

@@ -4,6 +4,7 @@ import type { Server } from '../client';
 import { saveOnAccept } from '../config';
 import type { AcceptResult, Failure, MadeCommit, PastEdit, PendingEdit, QueuedCommit, RejectResult, ReviewList, Selection, UndoResult, VerifyResult } from '../protocol';
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
+import type { Output } from './output';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
 import { files, verifiedText, type PendingTree } from './tree';
@@ -20,7 +21,7 @@ export class Review {
   private readonly decided = new vscode.EventEmitter<Decided>();
   readonly onDidDecide = this.decided.event;
 
-  constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree) {
+  constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree, private readonly output: Output) {
     // Lenses and code actions run these: what they fail at is told in the same way.
     server.commands.set('sidecar.review.accept', (s: Selection) => this.accept(s));
     server.commands.set('sidecar.review.reject', (s: Selection) => this.reject(s));
@@ -39,6 +40,8 @@ export class Review {
       'sidecar.rejectWithReason': (n?: Node, many?: Node[]) => this.decide('reject', n, many, true),
       'sidecar.acceptChecked': () => this.accept(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.rejectChecked': () => this.reject(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
+      'sidecar.acceptOutput': (n?: Node, many?: Node[]) => this.output.decide('accept', many ?? (n ? [n] : [])),
+      'sidecar.dropOutput': (n?: Node, many?: Node[]) => this.output.decide('drop', many ?? (n ? [n] : [])),
       'sidecar.acceptFile': (uri?: vscode.Uri) => this.file('accept', uri),
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
@@ -211,6 +214,12 @@ export class Review {
     const chosen = many?.length ? many : node ? [node] : [...this.tree.view.selection];
     if (chosen.length === 0) {
       return this.hunk(what);
+    }
+    if (chosen.every(n => n.kind === 'output')) { // the keys for edits do here what there is to do
+      return this.output.decide(what === 'accept' ? 'accept' : 'drop', chosen);
+    }
+    if (chosen.every(n => n.kind === 'output' || n.kind === 'outputFile')) {
+      throw new Error(t('Output is accepted or dropped as a whole: choose the line of its session.'));
     }
     const selection: Selection = selectionOf(chosen, this.pending.list.revision);
     if (ask) {

@@ -1,8 +1,9 @@
 // The tree of pending changes, and where one is in it. No VS Code in here.
-import type { Hunk, PendingEdit, QueuedCommit, ReviewList } from '../protocol';
+import type { HeldOutput, Hunk, PendingEdit, QueuedCommit, ReviewList } from '../protocol';
 import type { Translate } from '../words';
+import { outputNodes } from './held';
 
-export type Node = FilterNode | BatchNode | CommitNode | MessageNode | FolderNode | FileNode | HunkNode;
+export type Node = FilterNode | BatchNode | CommitNode | MessageNode | FolderNode | FileNode | HunkNode | OutputNode | OutputFileNode;
 interface Common { id: string; parent?: Node }
 /** Says that the tree has only what a session has a part in. */
 export interface FilterNode extends Common { kind: 'filter'; title: string; children: [] }
@@ -13,6 +14,9 @@ export interface MessageNode extends Common { kind: 'message'; message?: Message
 export interface FolderNode extends Common { kind: 'folder'; label: string; path: string; children: Node[] }
 export interface FileNode extends Common { kind: 'file'; edit: PendingEdit; children: HunkNode[] }
 export interface HunkNode extends Common { kind: 'hunk'; edit: PendingEdit; hunk: Hunk; children: [] }
+/** Output of a session's commands that is held. It is decided on as a whole, apart from edits. */
+export interface OutputNode extends Common { kind: 'output'; held: HeldOutput; children: OutputFileNode[] }
+export interface OutputFileNode extends Common { kind: 'outputFile'; name: string; marks: ('program' | 'protected' | 'deleted')[]; children: [] }
 
 export type Message = NonNullable<Hunk['message']>;
 
@@ -44,12 +48,15 @@ export function only(list: ReviewList, session: string): ReviewList {
   return { ...list, edits, commits: list.commits.filter(c => c.session === session) };
 }
 
+/** The held output that the tree shows. */
+export const heldBy = (held: HeldOutput[], { only }: Shown): HeldOutput[] => (only ? held.filter(h => h.session === only.session) : held);
+
 /**
  * The tree of what is shown of a list: one item for each batch, then, if it is wanted, the messages, then the folders, then
- * the files; before all of them what says that it is not everything. Ids stay what they are for as long as what they stand
+ * the files, then the output that is held; before all of them what says that it is not everything. Ids stay what they are for as long as what they stand
  * for is pending.
  */
-export function tree(all: ReviewList, shown: Shown = { byMessage: false }): Node[] {
+export function tree(all: ReviewList, shown: Shown = { byMessage: false }, held: HeldOutput[] = []): Node[] {
   const list = shown.only ? only(all, shown.only.session) : all;
   const roots: Node[] = shown.only ? [{ kind: 'filter', id: 'filter', title: shown.only.title, children: [] }] : [];
   const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.filter(c => !c.byFile).map(c => c.session)]);
@@ -64,6 +71,7 @@ export function tree(all: ReviewList, shown: Shown = { byMessage: false }): Node
   const others = list.edits.filter(e => !e.batch);
   roots.push(...shown.byMessage ? messages(others) : folders(others, ''));
   roots.push(...list.commits.filter(c => c.byFile).map((commit, i): CommitNode => ({ kind: 'commit', id: `commit:${i}`, commit, children: [] })));
+  roots.push(...outputNodes(heldBy(held, shown)));
   link(roots);
   return roots;
 }
@@ -141,7 +149,7 @@ function link(list: Node[], parent?: Node): void {
 export function editsOf(node: Node): PendingEdit[] {
   switch (node.kind) {
     case 'batch': return node.edits;
-    case 'filter': case 'commit': return [];
+    case 'filter': case 'commit': case 'output': case 'outputFile': return [];
     case 'message': case 'folder': return node.children.flatMap(editsOf);
     case 'file': case 'hunk': return [node.edit];
   }

@@ -41,6 +41,8 @@ function shown(node: Node): string {
     case 'message': return `${node.message?.text} ${editsOf(node).length}`;
     case 'folder': return node.label;
     case 'file': return [stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, owners(node.edit).join(), node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
+    case 'output': return JSON.stringify(node.held);
+    case 'outputFile': return `${node.name}\n${node.marks.join()}`;
     case 'hunk': return [node.hunk.text, node.hunk.state, node.hunk.newStart, node.hunk.oldStart, node.hunk.message?.seq].join('\n');
   }
 }

@@ -1,7 +1,7 @@
 // What is pending, as the server said last.
 import * as vscode from 'vscode';
-import type { PendingEdit, ReviewList } from '../protocol';
-import { nothing, only, stops, tree, type Node, type Shown, type Stop } from './model';
+import type { HeldOutput, PendingEdit, ReviewList } from '../protocol';
+import { heldBy, nothing, only, stops, tree, type Node, type Shown, type Stop } from './model';
 import { reconcile, type Drawn } from './reconcile';
 
 /** Changes that come faster than this, in milliseconds, are shown together; the first of them at once. */
@@ -14,6 +14,8 @@ export class Pending implements vscode.Disposable {
   /** Says which nodes are to be drawn again. */
   readonly onDidChange = this.changed.event;
   list: ReviewList = nothing;
+  /** The output that is held, an entry for each session. */
+  held: HeldOutput[] = [];
   roots: Node[] = [];
   private files = new Map<string, PendingEdit>();
   private next: ReviewList | undefined;
@@ -67,12 +69,20 @@ export class Pending implements vscode.Disposable {
     }, Math.max(0, this.last + pause - Date.now()));
   }
 
+  /** Takes what the server says that it holds. */
+  hold(held: HeldOutput[]): void {
+    if (JSON.stringify(held) !== JSON.stringify(this.held)) {
+      this.held = held;
+      this.draw();
+    }
+  }
+
   private draw(): void {
     const { edits, commits } = this.visible;
-    if (edits.length + commits.length === 0) {
+    if (edits.length + commits.length + heldBy(this.held, this.how).length === 0) {
       this.how = { byMessage: this.how.byMessage }; // or a tree would be empty while there is something to decide
     }
-    const { roots, changed } = reconcile(this.roots, tree(this.list, this.how));
+    const { roots, changed } = reconcile(this.roots, tree(this.list, this.how, this.held));
     this.roots = roots;
     this.changed.fire(changed);
   }

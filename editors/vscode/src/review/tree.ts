@@ -1,6 +1,7 @@
 // The view "Pending Changes".
 import * as vscode from 'vscode';
 import type { EditKind, PendingEdit } from '../protocol';
+import { markText, outputText, dangers, shownName } from './held';
 import { brokenElsewhere, counts, editsOf, hunkCounts, hunkLabel, lines, owners, problemLines, type Node } from './model';
 import type { Drawn } from './reconcile';
 import { sideUri } from './sides';
@@ -12,6 +13,7 @@ const icons: Record<EditKind, [string, string]> = {
   delete: ['diff-removed', 'gitDecoration.deletedResourceForeground'],
   rename: ['diff-renamed', 'gitDecoration.renamedResourceForeground'],
 };
+const warningColor = new vscode.ThemeColor('list.warningForeground');
 const conflictColor = new vscode.ThemeColor('gitDecoration.conflictingResourceForeground');
 
 export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
@@ -52,6 +54,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     void vscode.commands.executeCommand('setContext', 'sidecar.pendingOnly', only !== undefined);
     void vscode.commands.executeCommand('setContext', 'sidecar.byMessage', byMessage);
     void vscode.commands.executeCommand('setContext', 'sidecar.pending', n + this.pending.list.commits.length);
+    void vscode.commands.executeCommand('setContext', 'sidecar.held', this.pending.held.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.checked', this.checked.size);
     if (changed === 'all') {
       this.changed.fire(undefined);
@@ -81,7 +84,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const item = this.item(node);
     item.id = node.id;
     item.contextValue = node.kind;
-    if (node.kind !== 'filter' && node.kind !== 'commit' && node.kind !== 'batch' && !this.inBatch(node)) {
+    if (!unticked.has(node.kind) && node.kind !== 'batch' && !this.inBatch(node)) {
       const ids = leaves(node);
       item.checkboxState = ids.length > 0 && ids.every(id => this.checked.has(id)) ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked;
     }
@@ -166,6 +169,24 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
         return named(item, `${String(item.label)}, ${item.description}`);
       }
+      case 'output': {
+        const { held } = node;
+        const item = new vscode.TreeItem(vscode.l10n.t('Output of {0}', shownName(held.session)), Collapsed);
+        item.iconPath = new vscode.ThemeIcon('output', held.protected.length > 0 ? warningColor : undefined);
+        item.description = outputText(held, vscode.l10n.t);
+        item.tooltip = [vscode.l10n.t('What git ignores, and dependencies, as commands left them. It goes to the workspace when you accept it.'), new Date(held.at).toLocaleString(), ...dangers([held], vscode.l10n.t)].join('\n');
+        return named(item, `${String(item.label)}: ${item.description}`);
+      }
+      case 'outputFile': {
+        const item = new vscode.TreeItem(shownName(node.name), None);
+        const [icon, color] = node.marks.includes('protected') ? ['warning', warningColor] as const
+          : node.marks.includes('deleted') ? ['diff-removed', new vscode.ThemeColor(icons.delete[1])] as const
+          : [node.marks.includes('program') ? 'terminal' : 'files', undefined] as const;
+        item.iconPath = new vscode.ThemeIcon(icon, color);
+        item.description = node.marks.map(mark => markText(mark, vscode.l10n.t)).join(', ');
+        item.tooltip = [item.label, item.description].filter(Boolean).join('\n');
+        return named(item, [item.label, item.description].filter(Boolean).join(', '));
+      }
     }
   }
 
@@ -202,8 +223,11 @@ function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
   return item;
 }
 
+// What no box can tick: it is decided on in another way, or not at all.
+const unticked = new Set<Node['kind']>(['filter', 'commit', 'output', 'outputFile']);
+
 function leaves(node: Node): string[] {
-  return node.children.length > 0 ? node.children.flatMap(leaves) : node.kind === 'commit' || node.kind === 'filter' ? [] : [node.id];
+  return node.children.length > 0 ? node.children.flatMap(leaves) : unticked.has(node.kind) ? [] : [node.id];
 }
 
 /** What tests said of pending changes, in a sign. */

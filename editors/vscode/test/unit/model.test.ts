@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
 import test from 'node:test';
 import { asWritten } from '../../src/words';
-import type { Hunk, PendingEdit, ReviewList } from '../../src/protocol';
+import type { HeldOutput, Hunk, PendingEdit, ReviewList } from '../../src/protocol';
 import { reconcile } from '../../src/review/reconcile';
+import { agreed, bySession, dangers, markText, outputText, shownName, sizeText } from '../../src/review/held';
 import { brokenElsewhere, hunkAt, hunkLabel, lines, only, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
 
 const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
@@ -11,7 +13,7 @@ const edit = (path: string, more: Partial<PendingEdit> = {}): PendingEdit =>
   ({ uri: `file:///w/${path}`, path, kind: 'modify', revision: 1, added: 1, removed: 1, state: 'clean', session: 'default', tool: 'edit_file', updatedAt: '2026-01-01T00:00:00Z', hunks: [hunk(`${path}-1`, [3, 1], [3, 1])], ...more });
 const list = (edits: PendingEdit[], commits: ReviewList['commits'] = []): ReviewList => ({ revision: 7, batch: false, edits, commits });
 const outline = (nodes: Node[], indent = ''): string[] => nodes.flatMap(n => [
-  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : n.kind === 'message' ? `"${n.message?.text ?? ''}"` : n.kind === 'filter' ? `only ${n.title}` : `(${n.commit.message})`),
+  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : n.kind === 'message' ? `"${n.message?.text ?? ''}"` : n.kind === 'filter' ? `only ${n.title}` : n.kind === 'output' ? `<${n.held.session}>` : n.kind === 'outputFile' ? [n.name, ...n.marks].join(' ') : `(${n.commit.message})`),
   ...outline(n.children, indent + ' ')]);
 
 test('folders come first, in order, and a folder of one folder is shown with it', () => {
@@ -161,4 +163,81 @@ test('a message is drawn again when what is below it comes or goes', () => {
   assert.deepEqual(changed === 'all' ? changed : changed.map(n => n.id), ['message:r:3']);
   assert.equal(roots[0], before[0]);
   assert.equal(reconcile(before, tree(list([first]))).changed, 'all', 'grouped in another way, all is');
+});
+
+const held = (session: string, more: Partial<HeldOutput> = {}): HeldOutput =>
+  ({ session, at: '2026-01-01T00:00:00Z', files: 2, bytes: 1500, names: ['build'], programs: [], protected: [], deleted: [], ...more });
+
+test('output that is held stands behind the files, each name once with what it is', () => {
+  const entry = held('a', { names: ['.env', 'build'], programs: ['build/run'], protected: ['.env', 'build/out -> /etc'], deleted: ['build/old', 'build/run'] });
+  const roots = tree(list([edit('x')], [{ message: 'by file', session: 'a', paths: ['x'], byFile: true }]), undefined, [entry, held('b')]);
+  assert.deepEqual(outline(roots), ['x', ' #x-1', '(by file)', '<a>', ' .env protected', ' build', ' build/run program deleted', ' build/out -> /etc protected', ' build/old deleted', '<b>', ' build']);
+  const ids = (nodes: Node[]): string[] => nodes.flatMap(n => [n.id, ...ids(n.children)]);
+  assert.equal(new Set(ids(roots)).size, ids(roots).length);
+  assert.equal(roots[2]!.children[0]!.parent, roots[2]);
+  assert.deepEqual(selectionOf(roots.slice(2), 7), { hunks: [] }, 'a decision about edits is none about output');
+  assert.deepEqual(stops(roots).map(s => s.edit.path), ['x']);
+  assert.deepEqual(outline(tree(list([]), { only: { session: 'b', title: 'B' }, byMessage: false }, [entry, held('b')])), ['only B', '<b>', ' build']);
+  assert.equal(outline(tree(list([]), undefined, [held('a', { names: Array.from({ length: 5000 }, (_, i) => `n${i}`) })])).length, 201, 'a row for each of many names would be slow');
+});
+
+test('output is drawn again when it has changed', () => {
+  const before = tree(list([edit('x')]), undefined, [held('a')]), draw = (entries: HeldOutput[]) => reconcile(before, tree(list([edit('x')]), undefined, entries)).changed;
+  assert.deepEqual(draw([held('a')]), []);
+  const changed = draw([held('a', { files: 3, protected: ['build'] })]);
+  assert.deepEqual(changed === 'all' ? changed : changed.map(n => n.id), ['output:a']);
+  assert.equal(draw([]), 'all');
+});
+
+test('what several folders hold of a session is one entry, as a decision is about all of it', () => {
+  const [one, ...more] = bySession([held('a', { programs: ['p'] }), held('a', { at: '2026-02-01T00:00:00Z', names: ['build', 'out'], protected: ['q'], deleted: ['d'] })]);
+  assert.deepEqual(one, held('a', { at: '2026-02-01T00:00:00Z', files: 4, bytes: 3000, names: ['build', 'out'], programs: ['p'], protected: ['q'], deleted: ['d'] }));
+  assert.deepEqual(more, []);
+  assert.deepEqual(bySession([{ ...held('a'), names: null, deleted: null } as unknown as HeldOutput]), [held('a', { names: [] })], 'an empty list may be null');
+  assert.deepEqual(bySession([held('b'), held('a')]).map(e => e.session), ['b', 'a'], 'the newest stays the first');
+});
+
+test('output says how much it is and where; what is dangerous of it is named, in bounds', () => {
+  assert.equal(outputText(held('a', { files: 34, bytes: 1_258_291, names: ['node_modules', 'build'] }), asWritten), '34 files, 1.2 MiB in node_modules, build');
+  assert.equal(outputText(held('a', { files: 1, names: [] }), asWritten), '1 file, 2 KiB');
+  assert.equal(outputText(held('a', { names: ['a', 'b', 'c', 'd', 'e'] }), asWritten), '2 files, 2 KiB in a, b, c and 2 more');
+  assert.deepEqual([0, 1, 1 << 20].map(n => sizeText(n, asWritten)), ['0 KiB', '1 KiB', '1.0 MiB']);
+  assert.deepEqual(dangers([held('a')], asWritten), [], 'nothing to ask about');
+  const many = (n: number) => Array.from({ length: n }, (_, i) => `p${i}`);
+  assert.deepEqual(dangers([held('a', { programs: many(12) }), held('b', { protected: ['.env'], deleted: ['d'] })], asWritten), [
+    'Obeyed by programs, secret, or leading out: .env', 'Programs: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9 and 2 more', 'Deleted in the workspace: d']);
+  assert.match(dangers([held('a', { programs: many(200) })], asWritten)[0]!, /p9 and many more$/, 'the server names no more of them');
+  assert.equal(markText('protected', asWritten), 'obeyed by programs, secret, or leads out');
+});
+
+test('names of output are one line with every character in sight', () => {
+  assert.equal(shownName('a\nb\t\r\u202ec'), 'a‹U+000A›b‹U+0009›‹U+000D›‹U+202E›c');
+  assert.deepEqual(dangers([held('a', { programs: ['x\nPrograms: none'] })], asWritten), ['Programs: x‹U+000A›Programs: none']);
+  assert.equal(outputText(held('a', { names: ['\u202eb'] }), asWritten), '2 files, 2 KiB in ‹U+202E›b');
+});
+
+test('what is dangerous of output is agreed to before it is accepted, and again when there is more of it', async () => {
+  const play = async (looks: HeldOutput[][], answers: boolean[]) => {
+    const asked: string[] = [];
+    const result = await agreed(() => Promise.resolve(looks.length > 1 ? looks.shift()! : looks[0]!), now => { asked.push(dangers(now, asWritten).join()); return Promise.resolve(answers.shift() ?? false); });
+    return { asked, result: result?.map(e => e.session) };
+  };
+  assert.deepEqual(await play([[held('a')]], []), { asked: [], result: ['a'] }, 'nothing is asked where nothing is dangerous');
+  assert.deepEqual(await play([[]], []), { asked: [], result: [] });
+  const run = held('a', { programs: ['run'] }), more = held('a', { programs: ['run'], protected: ['.env'] });
+  assert.deepEqual(await play([[run]], [true]), { asked: ['Programs: run'], result: ['a'] });
+  assert.deepEqual(await play([[run]], [false]), { asked: ['Programs: run'], result: undefined });
+  assert.deepEqual(await play([[run], [more]], [true, false]), { asked: ['Programs: run', 'Obeyed by programs, secret, or leading out: .env,Programs: run'], result: undefined });
+  assert.deepEqual(await play([[run], [{ ...run, files: 9 }]], [true]), { asked: ['Programs: run'], result: ['a'] }, 'a watcher that writes on does not ask for ever');
+});
+
+test('no button for edits stands at output', () => {
+  const menus: { command: string; when: string }[] = JSON.parse(fs.readFileSync('package.json', 'utf8')).contributes.menus['view/item/context'];
+  const at = (item: string) => [...new Set(menus.filter(m => m.when.includes('view == sidecar.pending')).filter(m => {
+    const [, pattern, exact] = /viewItem (?:=~ \/(.*)\/|== (\w+))$/.exec(m.when)!;
+    return pattern ? new RegExp(pattern).test(item) : exact === item;
+  }).map(m => m.command))];
+  assert.deepEqual(at('output'), ['sidecar.acceptOutput', 'sidecar.dropOutput']);
+  assert.deepEqual(at('outputFile'), []);
+  assert.ok(at('file').includes('sidecar.reject') && !at('file').includes('sidecar.acceptOutput'));
 });
