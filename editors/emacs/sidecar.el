@@ -341,7 +341,7 @@ With ARG, ask for a command to run instead."
   (let ((map (make-sparse-keymap)))
     (pcase-dolist (`(,key . ,command)
                    '(("a" . sidecar-accept) ("r" . sidecar-reject) ("f" . sidecar-accept-file) ("F" . sidecar-reject-file)
-                     ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("v" . sidecar-verify) ("l" . sidecar-review)
+                     ("A" . sidecar-accept-all) ("R" . sidecar-reject-all) ("u" . sidecar-undo) ("v" . sidecar-verify) ("l" . sidecar-review) ("o" . sidecar-output)
                      ("d" . sidecar-diff) ("m" . sidecar-set-mode) ("t" . sidecar-tool)
                    ("g" . sidecar-agent) ("G" . sidecar-agent-runs) ("@" . sidecar-agent-attach) ("s" . sidecar-skill) ("!" . sidecar-agent-attach-diagnostics)))
       (define-key map key command))
@@ -351,4 +351,5 @@ With ARG, ask for a command to run instead."
 
 (provide 'sidecar)
 (require 'sidecar-agent)
+(require 'sidecar-output)
 ;;; sidecar.el ends here

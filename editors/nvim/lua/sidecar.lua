@@ -283,6 +283,7 @@ local commands = {
     end)
   end,
   SidecarReview = function() M.review() end,
+  SidecarOutput = function() require('sidecar.output').list() end,
   SidecarMode = function(args)
     if args.args == '' then
       M.execute('sidecar.mode.get', nil, function(r) vim.notify('sidecar mode: ' .. r.mode) end)
@@ -312,6 +313,14 @@ function M.setup(opts)
     nargs = '?',
     complete = function() return { 'autonomous', 'cautious', 'review', 'audit', 'plan', 'manual' } end,
   })
+  for name, what in pairs({ SidecarOutputAccept = 'accept', SidecarOutputDrop = 'drop' }) do
+    vim.api.nvim_create_user_command(name, function(args) require('sidecar.output')[what](args.args ~= '' and args.args or nil) end, {
+      nargs = '?',
+      complete = function(lead)
+        return vim.tbl_filter(function(word) return vim.startswith(word, lead) end, require('sidecar.output').sessions())
+      end,
+    })
+  end
   vim.api.nvim_create_user_command('SidecarAgent', function(args) require('sidecar.agent').command(args) end, {
     nargs = '?', range = true,
     complete = function(lead)
