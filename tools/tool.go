@@ -36,6 +36,7 @@ type Def struct {
 	Tags        []string
 	Core        bool // always in a model's list; the other tools are found by tool_search
 	AlwaysAsk   bool // a person is asked whatever the mode and the settings allow
+	Asks        bool // it may ask on the way, with Call.Writes: a person's answer is waited for besides its time-out
 	Interactive bool // waits for a person: no time-out but the approval's
 	Untrusted   bool // output comes from outside (web, MCP): dispatch wraps it
 	Network     bool // it reaches hosts; one that is new to a session may be asked about
@@ -80,8 +81,12 @@ type Call struct {
 	Held bool                   // what is changed waits for review
 	Drop bool                   // nothing that programs make outlives the session
 	Made func(workspace.Commit) // says that a program made a commit that nobody else sees; nil: nobody asks
-	Saw  func()                 // says that the programs that it ran saw Files, not the disk; nil: nobody asks
-	Last func(func())           // has something done when the call is over; nil: at once
+	// Writes decides about files that the call would write besides what its Effects
+	// say, and asks where that is needed: for what is known only on the way. nil:
+	// nobody minds.
+	Writes func(ctx context.Context, w Writes) error
+	Saw    func()       // says that the programs that it ran saw Files, not the disk; nil: nobody asks
+	Last   func(func()) // has something done when the call is over; nil: at once
 }
 
 // AtEnd has something done when the call is over, with its changes made or refused.
@@ -91,6 +96,14 @@ func (c *Call) AtEnd(f func()) {
 		return
 	}
 	c.Last(f)
+}
+
+// MayWrite decides about files that the call writes, as Writes says.
+func (c *Call) MayWrite(ctx context.Context, w Writes) error {
+	if c.Writes == nil || len(w.Files) == 0 {
+		return nil
+	}
+	return c.Writes(ctx, w)
 }
 
 // MadeCommit says that a program of the call made a commit that only programs of
@@ -136,12 +149,26 @@ type Effects struct {
 	Confined      bool     // Command is no line for a shell, and runs in the sandbox all the same
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes
+	Writes        Writes   // files that are written or deleted besides Changes, by a program of the tool's
 	Irrecoverable string   // why it can't be undone, else ""
 	Change        string   // what of something else would change, for the person who is asked: old → new
 
 	// Commit is set for a call that makes a commit and can wait: in a mode
 	// whose edits are accepted as one batch it is queued and runs after them.
 	Commit *QueuedCommit
+}
+
+// Writes are files that a call writes or deletes in one go, without their texts:
+// what git checks out, for one.
+type Writes struct {
+	Files   []Written
+	Version string // of what is written: nothing else is done than what was decided about
+}
+
+// Written is one of them.
+type Written struct {
+	Path string // the file's name in the view
+	Link string // the target of the link that it becomes, "" when it does not
 }
 
 // QueuedCommit is a commit that can wait.

@@ -202,6 +202,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change)
+	if w := c.bound.Effects.Writes; len(w.Files) > 0 {
+		fmt.Fprintf(sum, "%q %q\x00", w.Version, w.Files)
+	}
 	var diffs strings.Builder
 	for _, ch := range changes {
 		hashChange(sum, ch)
@@ -226,6 +229,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		a.Body = hide(c.bound.Effects.Change)
 	default:
 		a.Body = string(a.Arguments)
+	}
+	if text := hide(c.writesText()); text != "" {
+		a.Body = strings.TrimSuffix(a.Body, "\n") + "\n\n" + text
 	}
 	a.Detail = a.Reason + "\n\n" + a.Body
 	return a
@@ -298,6 +304,11 @@ func unified(ch workspace.Change) string {
 func (c *call) effects(changes []workspace.Change) EffectList {
 	e := EffectList{Access: c.access(), Reads: slices.Clone(c.bound.Effects.Paths), Command: c.d.o.Redact.Text(c.bound.Effects.Command), Hosts: slices.Clone(c.bound.Effects.Hosts)}
 	e.Writes = touched(changes)
+	for _, w := range c.bound.Effects.Writes.Files {
+		if minded(w) && len(e.Writes) < maxWrites {
+			e.Writes = append(e.Writes, w.Path)
+		}
+	}
 	if (c.line != nil || c.bound.Effects.Confined) && c.d.o.Confined != nil {
 		e.Sandbox = c.d.o.Confined.Words()
 	}

@@ -42,6 +42,7 @@ type call struct {
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
+	asking    chan writesAsked   // of the tool, while it runs
 	last      lastThings
 	commits   madeCommits // that programs made, and that only the session sees
 	spent     *session.Reservation
@@ -76,7 +77,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, asking: make(chan writesAsked), res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	if c.tool == nil {
 		c.res.Tool = d.o.Redact.Text(req.Name)

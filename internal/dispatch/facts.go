@@ -1,6 +1,9 @@
 package dispatch
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
@@ -62,7 +65,14 @@ func (c *call) access() tools.Access {
 // is asked about, and the first that nobody may write. A new file with the name of a secret counts: what is written there
 // can't be read back.
 func (c *call) protection(changes []workspace.Change) (ask, never string) {
-	for _, name := range touched(changes) {
+	names := touched(changes)
+	for _, w := range c.bound.Effects.Writes.Files {
+		names = append(names, w.Path)
+		if never == "" && w.Link != "" && leadsOut(w) {
+			never = w.Path + ", a link that leads out of the workspace or to what is protected"
+		}
+	}
+	for _, name := range names {
 		worst := workspace.Protected(name)
 		if real, err := c.to.RealName(name); err == nil {
 			worst = max(worst, workspace.Protected(real))
@@ -75,4 +85,69 @@ func (c *call) protection(changes []workspace.Change) (ask, never string) {
 		}
 	}
 	return ask, never
+}
+
+// leadsOut reports whether a file becomes a link that no tool makes.
+func leadsOut(w tools.Written) bool { return workspace.LeadsOut(w.Path, w.Link) }
+
+// minded reports whether who may write a file is for a person to say, or for nobody.
+func minded(w tools.Written) bool {
+	return workspace.Protected(w.Path) != workspace.NotProtected || workspace.Sensitive(w.Path) || w.Link != "" && leadsOut(w)
+}
+
+// mayWrite decides about what the run of a tool writes besides its effects, as far as
+// it is a person's to say: what allowed the run allows the rest.
+func (c *call) mayWrite(ctx context.Context, w tools.Writes) error {
+	if !slices.ContainsFunc(w.Files, minded) {
+		return nil
+	}
+	before := c.bound.Effects
+	c.bound.Effects.Writes = w
+	defer func() { c.bound.Effects = before }()
+	return c.settle(ctx, c.decide(nil), nil)
+}
+
+// maxWrites bounds the files that a question names.
+const maxWrites = 40
+
+// writesText is what a person is shown of what is written: first what is theirs to
+// decide.
+func (c *call) writesText() string {
+	w := c.bound.Effects.Writes
+	if len(w.Files) == 0 {
+		return ""
+	}
+	line := func(f tools.Written) string {
+		if f.Link == "" {
+			return f.Path
+		}
+		return f.Path + " → " + f.Link
+	}
+	var first, rest []string
+	for _, f := range w.Files {
+		if minded(f) {
+			first = append(first, line(f))
+		} else {
+			rest = append(rest, line(f))
+		}
+	}
+	var b strings.Builder
+	room := maxWrites
+	list := func(head string, names []string) {
+		if len(names) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "%s:\n", head)
+		shown := names[:min(len(names), room)]
+		room -= len(shown)
+		for _, name := range shown {
+			fmt.Fprintf(&b, "  %s\n", name)
+		}
+		if more := len(names) - len(shown); more > 0 {
+			fmt.Fprintf(&b, "  and %d more\n", more)
+		}
+	}
+	list("Writes, though other programs run or obey it, or it may hold secrets", first)
+	list("Writes", rest)
+	return b.String()
 }

@@ -12,7 +12,8 @@ import (
 // run runs the tool under its time-out. A tool that does not stop when it is
 // told to is left behind: its call ends all the same.
 func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error) {
-	ctx, cancel := waitLimit(ctx, c.tool)
+	outer := ctx
+	ctx, cancel := c.waitLimit(ctx)
 	defer cancel()
 	type outcome struct {
 		res     tools.Result
@@ -24,16 +25,43 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 		res, changes, err := c.runTool(ctx)
 		done <- outcome{res, changes, err}
 	}()
-	select {
-	case o := <-done:
-		return o.res, o.changes, o.err
-	case <-ctx.Done():
+	for waits := true; waits; {
+		select {
+		case o := <-done:
+			return o.res, o.changes, o.err
+		case q := <-c.asking: // a call is one thread: what is decided is decided here
+			q.answer <- c.mayWrite(outer, q.writes)
+		case <-ctx.Done():
+			waits = false
+		}
 	}
 	select {
 	case o := <-done: // it finished, or stopped in good order
 		return o.res, o.changes, o.err
 	case <-time.After(graceAfterCancel):
 		return tools.Result{}, nil, ctx.Err()
+	}
+}
+
+// writesAsked is a question of a tool that runs.
+type writesAsked struct {
+	writes tools.Writes
+	answer chan error
+}
+
+// askWrites is Call.Writes.
+func (c *call) askWrites(ctx context.Context, w tools.Writes) error {
+	q := writesAsked{w, make(chan error, 1)}
+	select {
+	case c.asking <- q:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-q.answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -53,7 +81,8 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 	}
 	c.attempts.Store(1)
 	for {
-		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil, Saw: func() { c.saw.Store(true) },
+		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil,
+			Saw: func() { c.saw.Store(true) }, Writes: c.askWrites,
 			Made: c.commits.add, Last: c.last.add,
 		})
 		if !c.again(ctx, err) {
@@ -66,13 +95,17 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 const graceAfterCancel = 50 * time.Millisecond
 
 // waitLimit is ctx bounded by the tool's own time-out.
-func waitLimit(ctx context.Context, t *tools.Tool) (context.Context, context.CancelFunc) {
+func (c *call) waitLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	t := c.tool
 	if t.Interactive {
 		return context.WithCancel(ctx)
 	}
 	limit := t.Timeout
 	if limit == 0 {
 		limit = tools.DefaultTimeout
+	}
+	if t.Asks {
+		limit += c.set.ApprovalTimeout
 	}
 	return context.WithTimeout(ctx, limit)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // LocalBranch is a branch of the repository.
@@ -86,16 +87,108 @@ func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 	return r.Git.Explain(err)
 }
 
-// SwitchBranch checks a branch out: one that exists, or that exactly one
-// remote has. Changes that are not committed come along, or stop it.
-func (r *Repo) SwitchBranch(ctx context.Context, name string) (note string, err error) {
+// LookAtSwitch looks at what the checkout of a branch would change: one that
+// exists, or that exactly one remote has. Changes that are not committed come along,
+// or stop it.
+func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 	if err := CheckBranchName(name); err != nil {
+		return nil, err
+	}
+	if what := r.busy(); what != "" {
+		return nil, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
+	}
+	from, err := r.place(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ref := "refs/heads/" + name
+	to, err := r.resolveRev(ctx, ref+"^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	remote := ""
+	if to == "" {
+		if remote, to, err = r.onlyRemote(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.notElsewhere(ctx, ref); err != nil {
+		return nil, err
+	}
+	files, err := r.differ(ctx, from.commit, to)
+	if err != nil {
+		return nil, err
+	}
+	return &Move{Files: files, Pin: from.commit + " " + to, do: func(ctx context.Context) (string, error) {
+		err := r.moveTo(ctx, from, to, func() error {
+			ctx := context.WithoutCancel(ctx)
+			if remote != "" {
+				if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-tracking", Args: []string{name, remote}}); err != nil {
+					return r.Git.Explain(err)
+				}
+			}
+			if now, err := r.resolveRev(ctx, ref); err != nil || now != to {
+				return errors.Join(err, ErrMoved)
+			}
+			was := from.branch
+			if was == "" {
+				was = from.commit
+			}
+			_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "attach", Args: []string{"checkout: moving from " + was + " to " + name, "HEAD", ref}})
+			return r.Git.Explain(err)
+		})
 		return "", err
+	}}, nil
+}
+
+// onlyRemote is the branch of that name that one remote has, and its commit. As git
+// does, it goes by the setting checkout.defaultRemote where several have one.
+func (r *Repo) onlyRemote(ctx context.Context, name string) (ref, commit string, err error) {
+	conf, err := r.Git.Settings(ctx)
+	if err != nil {
+		return "", "", err
 	}
-	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "switch", Args: []string{name}, Hooks: true}); err != nil {
-		return "", r.Git.Explain(err)
+	var found []string
+	for _, remote := range conf.Remotes() {
+		ref := "refs/remotes/" + remote + "/" + name
+		hash, err := r.resolveRev(ctx, ref+"^{commit}")
+		if err != nil {
+			return "", "", err
+		}
+		if hash != "" && (len(found) == 0 || remote == conf.Value("checkout.defaultremote")) {
+			found, commit = append(found, ref), hash
+			if remote == conf.Value("checkout.defaultremote") {
+				return ref, commit, nil
+			}
+		} else if hash != "" {
+			found = append(found, ref)
+		}
 	}
-	return r.Git.Silenced(ctx, "switch"), nil
+	switch len(found) {
+	case 0:
+		return "", "", gitcmd.Failf(gitcmd.NotFound, "there is no branch %q, and no remote has one; git_branch with action list shows what there is", gitcmd.Shown(name))
+	case 1:
+		return found[0], commit, nil
+	}
+	return "", "", gitcmd.Failf(gitcmd.Conflicted, "several remotes have a branch %q: %s; the user can choose with git switch --track", gitcmd.Shown(name), listed(found))
+}
+
+// notElsewhere fails when another working tree has a branch checked out.
+func (r *Repo) notElsewhere(ctx context.Context, ref string) error {
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "worktree-list"})
+	if err != nil {
+		return r.Git.Explain(err)
+	}
+	at := ""
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		if dir, ok := strings.CutPrefix(line, "worktree "); ok {
+			at = dir
+		}
+		if line == "branch "+ref && !gitfile.SameFile(at, r.Dir) {
+			return gitcmd.Failf(gitcmd.Conflicted, "the branch is checked out in a working tree: %s", gitcmd.Shown(at))
+		}
+	}
+	return nil
 }
 
 // DeleteBranch deletes a branch whose commits are in its upstream or in HEAD.

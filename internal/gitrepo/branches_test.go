@@ -54,7 +54,7 @@ func TestBranches(t *testing.T) {
 		{"create again", func() error { return w.CreateBranch(ctx, "new") }, gitcmd.Exists},
 		{"create an option", func() error { return w.CreateBranch(ctx, "-D other") }, gitcmd.Invalid},
 		{"switch to none", func() error { _, err := w.SwitchBranch(ctx, "nope"); return err }, gitcmd.NotFound},
-		{"switch to a commit", func() error { _, err := w.SwitchBranch(ctx, w.sh("git rev-parse HEAD")); return err }, gitcmd.Failed},
+		{"switch to a commit", func() error { _, err := w.SwitchBranch(ctx, w.sh("git rev-parse HEAD")); return err }, gitcmd.NotFound},
 		{"switch to an option", func() error { _, err := w.SwitchBranch(ctx, "--orphan=x"); return err }, gitcmd.Invalid},
 		{"delete none", func() error { return w.DeleteBranch(ctx, "nope") }, gitcmd.NotFound},
 		{"delete the current one", func() error { return w.DeleteBranch(ctx, "master") }, gitcmd.Conflicted},

@@ -237,7 +237,7 @@ func TestWithoutGit(t *testing.T) {
 		"commit":     func() error { _, err := w.Commit(ctx, "m", nil, ""); return err }(),
 		"branch":     w.CreateBranch(ctx, "new"),
 		"push":       func() error { _, err := w.Push(ctx, "", false); return err }(),
-		"pull":       func() error { _, err := w.Pull(ctx, nil); return err }(),
+		"pull":       func() error { _, err := w.Pull(ctx, nil, nil); return err }(),
 		"stash":      func() error { _, err := w.StashPush(ctx, "", ""); return err }(),
 		"list stash": func() error { _, err := w.Stashes(ctx); return err }(),
 		"switch":     func() error { _, err := w.SwitchBranch(ctx, "topic"); return err }(),

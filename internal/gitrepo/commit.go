@@ -223,22 +223,28 @@ func (r *Repo) Head(ctx context.Context) (string, error) {
 
 // resolveRev is the hash that a revision names, "" when it names none.
 func (r *Repo) resolveRev(ctx context.Context, rev string) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev}})
+	return resolveIn(ctx, r.Git, rev)
+}
+
+func resolveIn(ctx context.Context, g *gitcmd.Git, rev string) (string, error) {
+	out, err := g.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev}})
 	var exit *gitcmd.ExitError
 	if errors.As(err, &exit) && exit.Code == 1 && exit.Stderr == "" {
 		return "", nil
 	}
 	if err != nil {
-		return "", r.Git.Explain(err)
+		return "", g.Explain(err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
 // unmerged are the paths of the index that are in conflict.
-func (r *Repo) unmerged(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--unmerged"}})
+func (r *Repo) unmerged(ctx context.Context) ([]string, error) { return unmergedIn(ctx, r.Git) }
+
+func unmergedIn(ctx context.Context, g *gitcmd.Git) ([]string, error) {
+	out, err := g.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--unmerged"}})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, g.Explain(err)
 	}
 	return stagedPaths(string(out)), nil
 }

@@ -38,7 +38,7 @@ var writing = []struct {
 	{"stash push", func(ctx context.Context, r *Repo) error { _, err := r.StashPush(ctx, "", ""); return err }},
 	{"stash apply", func(ctx context.Context, r *Repo) error { _, err := r.StashApply(ctx, 0, false); return err }},
 	{"stash pop", func(ctx context.Context, r *Repo) error { _, err := r.StashApply(ctx, 0, true); return err }},
-	{"pull", func(ctx context.Context, r *Repo) error { _, err := r.Pull(ctx, nil); return err }},
+	{"pull", func(ctx context.Context, r *Repo) error { _, err := r.Pull(ctx, nil, nil); return err }},
 }
 
 // TestDamagedIndex: nothing is made of an index that is damaged, also where git

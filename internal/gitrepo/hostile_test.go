@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -117,17 +118,33 @@ const allHooks = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge
 var deeds = []struct {
 	name, plain string
 	ours        []gitcmd.Invocation
+	also        func(ctx context.Context, r *Repo)
 }{
-	{"status", "git status --porcelain", []gitcmd.Invocation{{Op: "status"}, {Op: "status-lines"}, {Op: "patch", Args: []string{"--patch"}}, {Op: "patch", Args: []string{"--patch", "HEAD"}}, {Op: "status", Args: []string{"--ignored=matching"}, Paths: []string{"a.txt"}}}},
-	{"stage", "git add -A", []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00b.txt\x00")}}},
-	{"commit", "git add b.txt; echo m | git commit -qF -", []gitcmd.Invocation{{Op: "commit", Stdin: []byte("m"), Hooks: true}, {Op: "stage", Stdin: []byte("b.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}}},
-	{"switch", "git stash -q; git switch -q other", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "switch", Args: []string{"other"}, Hooks: true}}},
-	{"branch", "git branch new; git branch -d new", []gitcmd.Invocation{{Op: "create-branch", Args: []string{"new"}, Hooks: true}, {Op: "delete-branch", Args: []string{"new"}, Hooks: true}}},
-	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "stash-list"}, {Op: "stash-apply", Hooks: true}, {Op: "stash-pop", Hooks: true}}},
-	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "pull", Args: []string{"--no-rebase"}, Network: true, Hooks: true}}},
-	{"pull-rebase", "git stash -q; git pull -q --rebase", []gitcmd.Invocation{{Op: "stash-push", Hooks: true}, {Op: "pull", Args: []string{"--rebase"}, Network: true, Hooks: true}}},
-	{"push", "git push -q origin HEAD:refs/heads/new", []gitcmd.Invocation{{Op: "push", Args: []string{"origin", "HEAD:refs/heads/new"}, Network: true, Hooks: true}}},
-	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []gitcmd.Invocation{{Op: "staged", Args: []string{"HEAD"}}, {Op: "show-commit", Args: []string{"HEAD"}}, {Op: "list-commits", Args: []string{"HEAD"}}, {Op: "blob", Args: []string{"HEAD:a.txt"}}, {Op: "list-files"}, {Op: "list-tree", Args: []string{"HEAD"}}}},
+	{"status", "git status --porcelain", []gitcmd.Invocation{{Op: "status"}, {Op: "status-lines"}, {Op: "patch", Args: []string{"--patch"}}, {Op: "patch", Args: []string{"--patch", "HEAD"}}, {Op: "status", Args: []string{"--ignored=matching"}, Paths: []string{"a.txt"}}}, nil},
+	{"stage", "git add -A", []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00b.txt\x00")}}, nil},
+	{"commit", "git add b.txt; echo m | git commit -qF -", []gitcmd.Invocation{{Op: "commit", Stdin: []byte("m"), Hooks: true}, {Op: "stage", Stdin: []byte("b.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}}, nil},
+	{"switch", "git stash -q; git switch -q other", nil, func(ctx context.Context, r *Repo) {
+		_, _ = r.StashPush(ctx, "", "")
+		_, _ = r.SwitchBranch(ctx, "other")
+	}},
+	{"branch", "git branch new; git branch -d new", []gitcmd.Invocation{{Op: "create-branch", Args: []string{"new"}, Hooks: true}, {Op: "delete-branch", Args: []string{"new"}, Hooks: true}}, nil},
+	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []gitcmd.Invocation{{Op: "stash-list"}}, func(ctx context.Context, r *Repo) {
+		_, _ = r.StashPush(ctx, "", "")
+		_, _ = r.StashApply(ctx, 0, false)
+		_, _ = r.StashApply(ctx, 0, true)
+	}},
+	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", nil, func(ctx context.Context, r *Repo) {
+		no := false
+		_, _ = r.StashPush(ctx, "", "")
+		_, _ = r.Pull(ctx, &no, nil)
+	}},
+	{"pull-rebase", "git stash -q; git pull -q --rebase", nil, func(ctx context.Context, r *Repo) {
+		yes := true
+		_, _ = r.StashPush(ctx, "", "")
+		_, _ = r.Pull(ctx, &yes, nil)
+	}},
+	{"push", "git push -q origin HEAD:refs/heads/new", []gitcmd.Invocation{{Op: "push", Args: []string{"origin", "HEAD:refs/heads/new"}, Network: true, Hooks: true}}, nil},
+	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []gitcmd.Invocation{{Op: "staged", Args: []string{"HEAD"}}, {Op: "show-commit", Args: []string{"HEAD"}}, {Op: "list-commits", Args: []string{"HEAD"}}, {Op: "blob", Args: []string{"HEAD:a.txt"}}, {Op: "list-files"}, {Op: "list-tree", Args: []string{"HEAD"}}}, nil},
 }
 
 // diverged makes what hostile begins with: a repository with an upstream that has
@@ -225,6 +242,13 @@ func (w *world) harmless(deed string) (fired int) {
 				w.t.Errorf("%s: evil ran in %s", d.name, c.Op)
 			}
 		}
+		if d.name == deed && d.also != nil {
+			d.also(w.t.Context(), w.Repo)
+			if w.fired() {
+				fired++
+				w.t.Errorf("evil ran in %s", d.name)
+			}
+		}
 	}
 	if deed != "status" && deed != "read" {
 		return fired
@@ -318,6 +342,9 @@ func TestTrustedRuns(t *testing.T) {
 			for _, d := range deeds {
 				for _, c := range d.ours {
 					_, _ = w.Git.Run(t.Context(), c)
+				}
+				if d.also != nil {
+					d.also(t.Context(), w.Repo)
 				}
 				ran = w.fired() || ran
 				again()

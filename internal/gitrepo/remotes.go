@@ -3,11 +3,13 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
 // PushResult is what a push did.
@@ -134,41 +136,271 @@ type PullResult struct {
 	Notes  []string        `json:"-"`
 }
 
-// Pull fetches the upstream of the branch that is checked out and brings it
-// in. rebase nil leaves the way to the user's settings. A pull that ends in
-// conflicts is taken back.
-func (r *Repo) Pull(ctx context.Context, rebase *bool) (PullResult, error) {
+// Pull fetches the upstream of the branch that is checked out and brings it in.
+// rebase nil leaves the way to the user's settings. What would change in the working
+// tree is made aside and looked at before: a pull that may not, or that ends in
+// conflicts, leaves everything but what was fetched as it was.
+func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context, *Move) error) (PullResult, error) {
 	res := PullResult{Files: []CommittedFile{}}
 	if what := r.busy(); what != "" {
 		return res, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
-	var err error
-	if res.Branch, err = r.currentBranch(ctx); err != nil {
+	at, err := r.place(ctx)
+	if err != nil {
 		return res, err
 	}
-	if res.Branch == "" {
+	if at.branch == "" {
 		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to pull into; switch to a branch")
 	}
-	if res.From, err = r.Head(ctx); err != nil {
+	if err := r.noConflicts(ctx); err != nil {
 		return res, err
 	}
-	c := gitcmd.Invocation{Op: "pull", Network: true, Hooks: true}
-	if rebase != nil {
-		c.Args = []string{map[bool]string{true: "--rebase", false: "--no-rebase"}[*rebase]}
-	}
-	if _, err := r.Git.Run(ctx, c); err != nil {
-		return res, r.abort(ctx, err)
-	}
-	if res.To, err = r.Head(ctx); err != nil {
+	res.Branch, res.From, res.To = at.branch, at.commit, at.commit
+	conf, err := r.Git.Settings(ctx)
+	if err != nil {
 		return res, err
 	}
-	if err := r.describePull(ctx, &res); err != nil {
+	if conf.Value("branch."+at.branch+".remote") == "" || conf.Value("branch."+at.branch+".merge") == "" {
+		return res, gitcmd.Failf(gitcmd.NoUpstream, "the branch has no upstream to pull from")
+	}
+	way := wayOf(conf, at.branch, rebase)
+	if way.rebase {
+		if err := r.clean(ctx, at.commit); err != nil {
+			return res, err
+		}
+	}
+	fork := ""
+	if way.rebase && at.commit != "" {
+		fork = r.forkPoint(ctx, conf, at.branch)
+	}
+	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "fetch", Network: true}); err != nil {
+		return res, r.Git.Explain(err)
+	}
+	theirs, err := r.fetched(ctx)
+	if err != nil {
 		return res, err
 	}
-	if note := r.Git.Silenced(ctx, "pull"); note != "" {
-		res.Notes = append(res.Notes, note)
+	if res.To, err = r.bringIn(ctx, at, theirs, way, fork); err != nil {
+		return res, err
 	}
-	return res, nil
+	if err := r.pulled(ctx, at, res.To, look); err != nil {
+		res.To = res.From
+		return res, err
+	}
+	return res, r.describePull(ctx, &res)
+}
+
+// pulled has the branch and the working tree go to a commit, once somebody has
+// looked at what that changes.
+func (r *Repo) pulled(ctx context.Context, at place, to string, look func(context.Context, *Move) error) error {
+	if at.commit == to {
+		return nil
+	}
+	files, err := r.differ(ctx, at.commit, to)
+	if err != nil {
+		return err
+	}
+	m := &Move{Files: files, Pin: at.commit + " " + to, do: func(ctx context.Context) (string, error) {
+		err := r.moveTo(ctx, at, to, func() error {
+			was := at.commit
+			if was == "" {
+				was = strings.Repeat("0", len(to))
+			}
+			_, err := r.Git.Run(context.WithoutCancel(ctx), gitcmd.Invocation{Op: "move-ref", Args: []string{"pull", "refs/heads/" + at.branch, to, was}})
+			return r.Git.Explain(err)
+		})
+		if err == nil && at.commit != "" {
+			_, err = r.Git.Run(context.WithoutCancel(ctx), gitcmd.Invocation{Op: "move-ref", Args: []string{"pull", "ORIG_HEAD", at.commit}})
+		}
+		return "", r.Git.Explain(err)
+	}}
+	if look != nil {
+		if err := look(ctx, m); err != nil {
+			return err
+		}
+	}
+	_, err = m.Do(ctx)
+	return err
+}
+
+// way is how what was fetched is brought in.
+type way struct {
+	rebase, merges bool // merges: those of the branch are made again
+	onlyForward    bool // nothing but a fast-forward
+	mergeAlways    bool // not even a fast-forward
+	undecided      bool // neither the call nor a setting says what is done with commits on both sides
+}
+
+// wayOf reads the settings as git pull does.
+func wayOf(conf gitcmd.Settings, branch string, rebase *bool) (w way) {
+	set := conf.Value("branch." + branch + ".rebase")
+	if set == "" {
+		set = conf.Value("pull.rebase")
+	}
+	ff := conf.Value("pull.ff")
+	if ff == "" {
+		ff = conf.Value("merge.ff")
+	}
+	switch {
+	case rebase != nil:
+		w.rebase = *rebase
+	case set == "":
+		w.undecided = conf.Value("pull.ff") == ""
+	default:
+		w.rebase = !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(set))
+	}
+	w.merges = w.rebase && (set == "merges" || set == "m")
+	if !w.rebase {
+		w.onlyForward = ff == "only" && rebase == nil
+		w.mergeAlways = slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(ff))
+	}
+	return w
+}
+
+// clean fails when tracked files have changes, on which git makes no commit anew.
+func (r *Repo) clean(ctx context.Context, head string) error {
+	if head == "" {
+		return nil
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "tracked-changes", Args: []string{head}})
+	if err = r.Git.Explain(err); err == nil && len(out) > 0 {
+		err = gitcmd.Failf(gitcmd.Conflicted, "changes that are not committed are in the way, so nothing was done; commit or stash them first")
+	}
+	return err
+}
+
+// forkPoint is the last commit that the branch has of its upstream's, whatever that
+// is by then; "" when it is not known.
+func (r *Repo) forkPoint(ctx context.Context, conf gitcmd.Settings, branch string) string {
+	name, ok := strings.CutPrefix(conf.Value("branch."+branch+".merge"), "refs/heads/")
+	if !ok {
+		return ""
+	}
+	upstream := "refs/remotes/" + conf.Value("branch."+branch+".remote") + "/" + name
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "fork-point", Args: []string{upstream, "refs/heads/" + branch}})
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// theirs is what was fetched to be brought in.
+type theirs struct{ commit, words string }
+
+// maxFetched bounds what git says of a fetch.
+const maxFetched = 64 << 20
+
+// fetched reads what the last fetch brought for the branch that is checked out.
+func (r *Repo) fetched(ctx context.Context) (t theirs, err error) {
+	data, err := gitfile.ReadNoFollow(filepath.Join(r.GitDir, "FETCH_HEAD"), maxFetched)
+	if err != nil {
+		return t, err
+	}
+	for line := range strings.Lines(string(data)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(f) != 3 || f[1] != "" {
+			continue
+		}
+		if t.commit != "" {
+			return t, gitcmd.Failf(gitcmd.Unavailable, "the branch has several upstreams, which is not done here; the user can run git pull")
+		}
+		if t.commit, err = r.resolveRev(ctx, f[0]+"^{commit}"); err != nil {
+			return t, err
+		}
+		t.words = f[2]
+	}
+	if t.commit == "" {
+		return t, gitcmd.Failf(gitcmd.Conflicted, "the remote does not have the upstream branch any more")
+	}
+	return t, nil
+}
+
+// ancestor reports whether a commit is one, or an ancestor of another.
+func (r *Repo) ancestor(ctx context.Context, a, b string) (bool, error) {
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "is-ancestor", Args: []string{a, b}})
+	var exit *gitcmd.ExitError
+	if errors.As(err, &exit) && exit.Code == 1 {
+		return false, nil
+	}
+	return err == nil, r.Git.Explain(err)
+}
+
+// bringIn makes the commit that a pull ends at. The working tree has no part in it:
+// git merges in an empty one, in which no file is missed.
+func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork string) (string, error) {
+	if at.commit == "" {
+		return t.commit, nil
+	}
+	has, err := r.ancestor(ctx, t.commit, at.commit)
+	if err != nil || has {
+		return at.commit, err
+	}
+	forward, err := r.ancestor(ctx, at.commit, t.commit)
+	switch {
+	case err != nil:
+		return "", err
+	case forward && !w.mergeAlways:
+		return t.commit, nil
+	case w.undecided && !forward, w.onlyForward:
+		return "", gitcmd.Failf(gitcmd.Diverged, "the branch and its upstream both have commits that the other has not")
+	}
+	empty, err := os.MkdirTemp("", "git-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(empty) }()
+	a, err := r.aside(ctx, empty, standing{branch: at.branch, commit: at.commit})
+	if err != nil {
+		return "", err
+	}
+	defer a.remove()
+	if err := a.run(ctx, "read-tree", at.commit); err != nil {
+		return "", r.Git.Explain(err)
+	}
+	names, err := a.Run(ctx, gitcmd.Invocation{Op: "list-files"})
+	if err == nil && len(names) > 0 {
+		_, err = a.Run(ctx, gitcmd.Invocation{Op: "skip-all", Stdin: names})
+	}
+	if err != nil {
+		return "", r.Git.Explain(err)
+	}
+	what := "a merge"
+	if w.rebase {
+		what = "a rebase"
+		err = a.rebase(ctx, t, w, fork)
+	} else {
+		err = a.merge(ctx, t, at.branch, w)
+	}
+	if err == nil {
+		return a.head(ctx)
+	}
+	if conflicts, _ := unmergedIn(ctx, a.Git); len(conflicts) > 0 {
+		return "", gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s, so nothing was done; the branch is as it was", what, listed(conflicts))
+	}
+	return "", r.Git.Explain(err)
+}
+
+func (a *aside) rebase(ctx context.Context, t theirs, w way, fork string) error {
+	args := []string{"--onto=" + t.commit}
+	if w.merges {
+		args = append(args, "--rebase-merges")
+	}
+	if fork == "" {
+		fork = t.commit
+	}
+	return a.run(ctx, "rebase", append(args, fork)...)
+}
+
+func (a *aside) merge(ctx context.Context, t theirs, branch string, w way) error {
+	message := "Merge " + t.words
+	if branch != "master" {
+		message += " into " + branch
+	}
+	args := []string{"-m", message}
+	if w.mergeAlways {
+		args = append(args, "--no-ff")
+	}
+	return a.run(ctx, "merge", append(args, t.commit)...)
 }
 
 // describePull tells from the commits before and after what happened.
@@ -200,29 +432,4 @@ func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
 		res.Files = append(res.Files, CommittedFile{f.path, f.what})
 	}
 	return err
-}
-
-// maxAbort is how long an abort may take, also after a cancellation.
-const maxAbort = 20 * time.Second
-
-// abort ends what a failed pull has begun.
-func (r *Repo) abort(ctx context.Context, failed error) error {
-	what := r.busy()
-	if what == "" {
-		return r.Git.Explain(failed)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxAbort)
-	defer cancel()
-	conflicts, _ := r.unmerged(ctx)
-	op := "merge-abort"
-	if what == "a rebase" {
-		op = "rebase-abort"
-	}
-	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: op}); err != nil {
-		return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream broke off and could not be aborted (%v); the repository is in the middle of it, and nothing is lost", what, r.Git.Explain(err))
-	}
-	if len(conflicts) == 0 {
-		return r.Git.Explain(failed)
-	}
-	return gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s; it was aborted, and the branch is as it was", what, listed(conflicts))
 }

@@ -48,7 +48,7 @@ func TestPushAndPull(t *testing.T) {
 			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.NoUpstream || !strings.Contains(err.Error(), "remotes: origin") {
 				t.Errorf("no upstream: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.NoUpstream {
+			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.NoUpstream {
 				t.Errorf("no upstream to pull: %v", err)
 			}
 			if _, err := w.Push(ctx, "nope", false); failureKind(err) != gitcmd.NotFound {
@@ -73,23 +73,23 @@ func TestPushAndPull(t *testing.T) {
 				t.Errorf("not a fast-forward: %v", err)
 			}
 			head := w.sh("git rev-parse HEAD")
-			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Diverged {
+			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.Diverged {
 				t.Errorf("diverged: %v", err)
 			}
 			w.same("git rev-parse HEAD", head)
 			no, yes := false, true
-			if res, err := w.Pull(ctx, &no); err != nil || res.State != "merged" || changedFiles(res.Files) != "modified a.txt" {
+			if res, err := w.Pull(ctx, &no, nil); err != nil || res.State != "merged" || changedFiles(res.Files) != "modified a.txt" {
 				t.Errorf("merge: %+v, %v", res, err)
 			}
 			w.sh("git reset -q --hard " + head)
-			if res, err := w.Pull(ctx, &yes); err != nil || res.State != "rebased" {
+			if res, err := w.Pull(ctx, &yes, nil); err != nil || res.State != "rebased" {
 				t.Errorf("rebase: %+v, %v", res, err)
 			}
-			if res, err := w.Pull(ctx, nil); err != nil || res.State != "up to date" {
+			if res, err := w.Pull(ctx, nil, nil); err != nil || res.State != "up to date" {
 				t.Errorf("again: %+v, %v", res, err)
 			}
 			w.sh("git push -q; cd ../peer; git pull -q; echo more > a.txt; git commit -qam more; git push -q")
-			if res, err := w.Pull(ctx, nil); err != nil || res.State != "fast-forward" || changedFiles(res.Files) != "modified a.txt" {
+			if res, err := w.Pull(ctx, nil, nil); err != nil || res.State != "fast-forward" || changedFiles(res.Files) != "modified a.txt" {
 				t.Errorf("fast-forward: %+v, %v", res, err)
 			}
 			// Conflicts: taken back, with the changes that aren't committed.
@@ -100,7 +100,7 @@ func TestPushAndPull(t *testing.T) {
 				if *rebase {
 					w.sh("git checkout -q b.txt")
 				}
-				if _, err := w.Pull(ctx, rebase); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
+				if _, err := w.Pull(ctx, rebase, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
 					t.Errorf("conflict (rebase %v): %v", *rebase, err)
 				}
 				want := head + "\nmaster\n M b.txt"
@@ -110,14 +110,14 @@ func TestPushAndPull(t *testing.T) {
 				w.same("git rev-parse HEAD; git branch --show-current; git status --porcelain", want)
 			}
 			w.sh("echo dirty > a.txt")
-			if _, err := w.Pull(ctx, &no); failureKind(err) != gitcmd.Conflicted {
+			if _, err := w.Pull(ctx, &no, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("changes in the way: %v", err)
 			}
 			if got := w.read("a.txt"); got != "dirty\n" {
 				t.Errorf("the change is lost: %q", got)
 			}
 			w.sh("git checkout -q a.txt; git merge -q origin/master || true")
-			if _, err := w.Pull(ctx, &no); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
+			if _, err := w.Pull(ctx, &no, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
 				t.Errorf("in a merge: %v", err)
 			}
 			if !gitfile.Exists(filepath.Join(w.GitDir, "MERGE_HEAD")) {
@@ -127,7 +127,7 @@ func TestPushAndPull(t *testing.T) {
 			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("push from no branch: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil); failureKind(err) != gitcmd.Conflicted {
+			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("pull into no branch: %v", err)
 			}
 			w.sound()
@@ -164,7 +164,7 @@ func TestRemoteTrouble(t *testing.T) {
 			w.withRemote(strings.ReplaceAll(c.url, "%s", server))
 			w.sh(strings.ReplaceAll(c.setup, "%s", server) + "\ngit config branch.master.remote origin; git config branch.master.merge refs/heads/master; git commit -q --allow-empty -m two")
 			_, push := w.Push(t.Context(), "", false)
-			_, pull := w.Pull(t.Context(), nil)
+			_, pull := w.Pull(t.Context(), nil, nil)
 			for what, err := range map[string]error{"push": push, "pull": pull} {
 				if err == nil || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("%s: %v, want %q", what, err, c.says)
@@ -193,7 +193,7 @@ func TestPullStops(t *testing.T) {
 	w.sh("git config branch.master.remote origin; git config branch.master.merge refs/heads/master")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	if _, err := w.Pull(ctx, nil); !errors.Is(err, context.Canceled) {
+	if _, err := w.Pull(ctx, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -16,6 +17,8 @@ var branchDoc string
 type branchArgs struct {
 	Action string `json:"action,omitempty" jsonschema:"what to do" enum:"list,create,switch,delete" default:"list"`
 	Name   string `json:"name,omitempty" jsonschema:"the branch; not for list" maxLength:"300"`
+
+	looked looked
 }
 
 // Effects shows the command line. A list changes nothing.
@@ -54,7 +57,7 @@ type BranchInfo struct {
 }
 
 func newBranch(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	t := tools.NewExec(tools.Def{
 		Name: "git_branch", Title: "Git branch", Example: `{"action": "create", "name": "fix-limit"}`, Description: branchDoc,
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
 		Output: BranchInfo{},
@@ -74,7 +77,7 @@ func newBranch(d Deps) *tools.Tool {
 			err = p.repo.CreateBranch(ctx, in.Name)
 		case "switch":
 			text = fmt.Sprintf("on branch %s\n", in.Name)
-			note, err = p.repo.SwitchBranch(ctx, in.Name)
+			note, err = in.looked.do(ctx)
 		case "delete":
 			text = fmt.Sprintf("deleted %s\n", in.Name)
 			err = p.repo.DeleteBranch(ctx, in.Name)
@@ -86,6 +89,13 @@ func newBranch(d Deps) *tools.Tool {
 			text += notes([]string{note})
 		}
 		return tools.Result{Text: text, Structured: info}, nil
+	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in branchArgs) (branchArgs, tools.Effects, error) {
+		e := in.Effects()
+		if in.Action == "switch" {
+			in.looked, e.Writes = d.look(ctx, files, func(p repository) (*gitrepo.Move, error) { return p.repo.LookAtSwitch(ctx, in.Name) })
+		}
+		return in, e, nil
 	})
 }
 

@@ -31,14 +31,14 @@ func (a pullArgs) Effects() tools.Effects {
 func newPull(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_pull", Title: "Git pull", Example: `{"rebase": true}`, Description: pullDoc,
-		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true,
+		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true, Asks: true,
 		Output: gitrepo.PullResult{},
 	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
-		done, err := p.repo.Pull(ctx, in.Rebase)
+		done, err := p.repo.Pull(ctx, in.Rebase, func(ctx context.Context, m *gitrepo.Move) error { return c.MayWrite(ctx, p.writes(m)) })
 		if err != nil {
 			return tools.Result{}, failed(err)
 		}

@@ -3,10 +3,12 @@ package git
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -17,6 +19,8 @@ type stashArgs struct {
 	Action  string `json:"action,omitempty" jsonschema:"what to do" enum:"push,pop,apply,list,drop" default:"push"`
 	Message string `json:"message,omitempty" jsonschema:"for push" maxLength:"500"`
 	Index   int    `json:"index,omitempty" jsonschema:"which one, as list counts them" default:"0" minimum:"0" maximum:"9999"`
+
+	looked looked
 }
 
 // Check refuses what would look like an option.
@@ -45,16 +49,16 @@ type StashInfo struct {
 }
 
 func newStash(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	t := tools.NewExec(tools.Def{
 		Name: "git_stash", Title: "Git stash", Example: `{"action": "push", "message": "half of the fix"}`, Description: stashDoc,
-		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true,
+		Category: category, Tags: []string{"put away", "restore"}, SeesDisk: true, Asks: true,
 		Output: StashInfo{},
 	}, func(ctx context.Context, c *tools.Call, in stashArgs) (tools.Result, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, err
 		}
-		text, err := stash(ctx, p, in)
+		text, err := stash(ctx, c, p, in)
 		if err != nil {
 			return tools.Result{}, failed(err)
 		}
@@ -74,19 +78,42 @@ func newStash(d Deps) *tools.Tool {
 		cut := writeGroup(&b, "Stashes", lines)
 		return tools.Result{Text: b.String(), Structured: StashInfo{in.Action, list}, Truncated: cut}, nil
 	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in stashArgs) (stashArgs, tools.Effects, error) {
+		e := in.Effects()
+		switch in.Action {
+		case "push":
+			in.looked, e.Writes = d.look(ctx, files, func(p repository) (*gitrepo.Move, error) {
+				return p.repo.LookAtStashPush(ctx, in.Message, p.below)
+			})
+		case "pop", "apply":
+			in.looked, e.Writes = d.look(ctx, files, func(p repository) (*gitrepo.Move, error) {
+				return p.repo.LookAtStashApply(ctx, in.Index, in.Action == "pop")
+			})
+		}
+		return in, e, nil
+	})
 }
 
 // stash does what is asked and says so.
-func stash(ctx context.Context, p repository, in stashArgs) (string, error) {
+func stash(ctx context.Context, c *tools.Call, p repository, in stashArgs) (string, error) {
 	note, text := "", ""
 	var err error
 	switch in.Action {
 	case "push":
 		text = "put away the changes of tracked files; new files stay\n"
-		note, err = p.repo.StashPush(ctx, in.Message, p.below)
+		note, err = in.looked.do(ctx)
+		if errors.Is(err, gitrepo.ErrMoved) { // what was not saved is on the disk by now
+			again := looked{}
+			if again.move, again.err = p.repo.LookAtStashPush(ctx, in.Message, p.below); again.err == nil {
+				again.err = c.MayWrite(ctx, p.writes(again.move))
+			}
+			if err = again.err; err == nil {
+				note, err = again.do(ctx)
+			}
+		}
 	case "pop", "apply":
 		text = fmt.Sprintf("brought back stash %d\n", in.Index)
-		note, err = p.repo.StashApply(ctx, in.Index, in.Action == "pop")
+		note, err = in.looked.do(ctx)
 	case "drop":
 		text = fmt.Sprintf("dropped stash %d\n", in.Index)
 		err = p.repo.StashDrop(ctx, in.Index)

@@ -49,6 +49,9 @@ func call(t *testing.T, files workspace.Files, name, args string) (tools.Result,
 	if err != nil {
 		return tools.Result{}, err
 	}
+	if err := b.Plan(t.Context(), files); err != nil {
+		return tools.Result{}, err
+	}
 	r, _, err := b.Run(t.Context(), &tools.Call{ID: "1", Session: "default", Files: files})
 	tooltest.Fits(t, list[i], r, err)
 	return r, err

@@ -84,6 +84,9 @@ func run(t *testing.T, list []*tools.Tool, files workspace.Files, name, args str
 	if err != nil {
 		return tools.Result{}, err
 	}
+	if err := b.Plan(t.Context(), files); err != nil {
+		return tools.Result{}, err
+	}
 	res, _, err := b.Run(t.Context(), &tools.Call{ID: "1", Session: "default", Files: files})
 	tooltest.Fits(t, list[i], res, err)
 	return res, err
@@ -142,7 +145,7 @@ func TestBranchAndStash(t *testing.T) {
 		t.Error(text)
 	}
 	same(t, r, "", "status", "--porcelain")
-	check(t, files, "git_stash", `{"action":"pop","index":3}`, "error not_found: there is no such branch or stash: log for 'stash' only has 1 entries")
+	check(t, files, "git_stash", `{"action":"pop","index":3}`, "error not_found: there is no stash 3; git_stash with action list shows what there is")
 	check(t, files, "git_stash", `{"action":"pop"}`, "brought back stash 0\nno stashes\n")
 	same(t, r, " M a.txt", "status", "--porcelain")
 }

@@ -55,6 +55,9 @@ func (g *Git) environment(op operation, network bool) []string {
 	env := g.inherited(names...)
 	slices.Sort(env)
 	env = slices.Compact(env)
+	if g.Objects != "" {
+		env = append(env, "GIT_OBJECT_DIRECTORY="+g.Objects)
+	}
 	return append(env,
 		"LC_ALL=C.UTF-8", "LANG=C.UTF-8",
 		"GIT_DIR="+g.GitDir, "GIT_WORK_TREE="+g.Dir,

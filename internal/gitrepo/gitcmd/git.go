@@ -27,7 +27,10 @@ type Git struct {
 }
 
 // Tree is where a working tree and its repository are: see gitrepo.Repo.
-type Tree struct{ Dir, GitDir, CommonDir string }
+type Tree struct {
+	Dir, GitDir, CommonDir string
+	Objects                string // "" is those of CommonDir
+}
 
 // Config says how git is run.
 type Config struct {
@@ -46,4 +49,9 @@ func New(t Tree, c Config) *Git {
 		c.Programs = lookup.New(lookup.Options{})
 	}
 	return &Git{Tree: t, bin: c.Git, programs: c.Programs, mayTrust: c.Trusted, open: c.Open, index: c.Index}
+}
+
+// Aside runs git on another working tree and directory, with what holds for g.
+func (g *Git) Aside(t Tree, x *index.Last) *Git {
+	return &Git{Tree: t, bin: g.bin, mayTrust: g.mayTrust, open: g.open, index: x}
 }

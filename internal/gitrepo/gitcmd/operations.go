@@ -34,7 +34,8 @@ const (
 var (
 	commitHooks   = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction", "post-index-change"}
 	checkoutHooks = []string{"post-checkout", "reference-transaction", "post-index-change"}
-	pullHooks     = []string{"pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction", "post-index-change"}
+	mergeHooks    = []string{"pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge", "reference-transaction", "post-index-change"}
+	rebaseHooks   = []string{"pre-rebase", "post-rewrite", "post-checkout", "reference-transaction", "post-index-change"}
 	refHooks      = []string{"reference-transaction"}
 )
 
@@ -48,9 +49,10 @@ var operations = []operation{
 	{name: "status", command: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"}, flags: []string{"--ignored=matching", "--branch"}, paths: true, index: true, time: slow},
 	{name: "status-lines", command: []string{"status", "--porcelain=v1", "--branch", "-z", "--ignore-submodules=dirty"}, flags: []string{"--untracked-files="}, paths: true, filters: true, index: true, time: slow},
 	{name: "patch", command: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=dirty"}, flags: []string{"--raw", "-z", "--patch", "--abbrev=10", "--cached"}, paths: true, filters: true, index: true, time: slow},
+	{name: "tracked-changes", command: []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--raw", "-z", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, filters: true, index: true, time: slow},
 	{name: "staged", command: []string{"diff-index", "--cached", "--ita-invisible-in-index", "-z", "--raw", "--no-renames", "--abbrev=40", "--ignore-submodules=dirty"}, paths: true, index: true, time: slow},
 	{name: "diff-tree", command: []string{"diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=40"}, flags: []string{"--root"}, time: slow},
-	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged"}, paths: true, index: true, time: slow},
+	{name: "list-files", command: []string{"ls-files", "-z", "--full-name"}, flags: []string{"--stage", "--unmerged", "-v"}, paths: true, index: true, time: slow},
 	{name: "list-tree", command: []string{"ls-tree", "-r", "-z", "--full-tree"}, paths: true, time: slow},
 	{name: "attributes", command: []string{"check-attr", "-z", "--stdin"}, flags: []string{"--cached"}, time: quick},
 	{name: "show-commit", command: []string{"show", "--no-patch", "--no-color", "--no-show-signature", "--format=%P%x00%B"}, time: quick},
@@ -71,19 +73,25 @@ var operations = []operation{
 	// Commits, branches, stashes.
 	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, index: true, time: long},
 	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, time: quick},
+	{name: "create-tracking", command: []string{"branch", "--quiet", "--track"}, hooks: refHooks, time: quick},
+	{name: "attach", command: []string{"symbolic-ref", "-m"}, hooks: refHooks, time: quick},
+	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
-	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-pop", command: []string{"stash", "pop", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-store", command: []string{"stash", "store", "--quiet"}, flags: []string{"--message="}, hooks: refHooks, time: quick},
 	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},
 	{name: "stash-list", command: []string{"log", "--no-color", "--no-show-signature", "-g", "--first-parent", "-m", "--format=%gd%x00%ct%x00%gs%x00", "-z", "refs/stash", "--"}, time: quick},
-	{name: "merge-abort", command: []string{"merge", "--abort"}, filters: true, nested: true, time: slow},
-	{name: "rebase-abort", command: []string{"rebase", "--abort"}, filters: true, nested: true, time: slow},
+	{name: "is-ancestor", command: []string{"merge-base", "--is-ancestor"}, time: slow},
+	{name: "fork-point", command: []string{"merge-base", "--fork-point"}, time: slow},
+	{name: "skip-all", command: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, index: true, time: slow},
+	{name: "merge", command: []string{"merge", "--no-edit", "--no-progress", "--no-stat", "--no-autostash", "--no-verify-signatures"}, flags: []string{"--no-ff", "-m"}, hooks: mergeHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, time: long},
+	{name: "rebase", command: []string{"rebase", "--no-stat", "--no-autostash", "--no-autosquash"}, flags: []string{"--onto=", "--rebase-merges"}, hooks: rebaseHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, time: long},
 
 	// Remotes.
 	{name: "push", command: []string{"push", "--porcelain", "--no-recurse-submodules"}, flags: []string{"--set-upstream"}, hooks: []string{"pre-push", "reference-transaction"}, network: true, guarded: []string{"--receive-pack=git-receive-pack"}, time: long},
-	{name: "pull", command: []string{"pull", "--no-edit", "--no-progress", "--no-recurse-submodules", "--no-autostash"}, flags: []string{"--rebase", "--no-rebase"}, hooks: pullHooks, network: true, signs: true, filters: true, nested: true, guarded: []string{"--upload-pack=git-upload-pack", "--strategy=ort"}, index: true, time: long},
+	{name: "fetch", command: []string{"fetch", "--no-progress", "--no-recurse-submodules"}, hooks: refHooks, network: true, guarded: []string{"--upload-pack=git-upload-pack"}, time: long},
 
 	// Linked working trees.
 	{name: "worktree-list", command: []string{"worktree", "list", "--porcelain", "-z"}, time: quick},
