@@ -149,7 +149,7 @@ func TestGitWritesAreDecided(t *testing.T) {
 		{".sidecar/settings.json", "100644", "{}", true},
 		{".sidecar/hooks.json", "100644", "{}", true},
 		{"sub/.SIDECAR/settings.json", "100644", "{}", true},
-		{"out", "120000", "/etc/hostname", true},
+		{"outlink", "120000", "/etc/hostname", true},
 		{"sub/up", "120000", "../../elsewhere", true},
 		{"tohooks", "120000", ".git/hooks", true},
 		{".vscode/tasks.json", "100644", "{}", false},
@@ -225,7 +225,7 @@ func TestGitWritesAreDecided(t *testing.T) {
 				op.back(g, with)
 				for i, k := range kinds {
 					// All kinds are one decision: each is tried by one way, and some by all.
-					if all := mode == "autonomous" && op.name == "switch"; !all && i%6 != 0 && k.name != "out" {
+					if all := mode == "autonomous" && op.name == "switch"; !all && i%6 != 0 && k.name != "outlink" {
 						continue
 					}
 					cells++

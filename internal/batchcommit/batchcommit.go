@@ -87,7 +87,7 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		if below == "." {
 			below = ""
 		}
-		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below))
+		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), nil)
 		return res.Hash, err
 	}
 	res, err := repo.CommitPaths(ctx, req)

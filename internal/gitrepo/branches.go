@@ -83,7 +83,7 @@ func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-branch", Args: []string{name}, Hooks: true})
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-branch", Args: []string{name}})
 	return r.Git.Explain(err)
 }
 
@@ -119,7 +119,7 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Move{Files: files, Pin: from.commit + " " + to, do: func(ctx context.Context) (string, error) {
+	return &Move{Files: files, Pin: from.commit + " " + to, op: "switch", do: func(ctx context.Context, m *moment) (string, error) {
 		err := r.moveTo(ctx, from, to, func() error {
 			ctx := context.WithoutCancel(ctx)
 			if remote != "" {
@@ -137,6 +137,13 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 			_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "attach", Args: []string{"checkout: moving from " + was + " to " + name, "HEAD", ref}})
 			return r.Git.Explain(err)
 		})
+		if err == nil {
+			was := from.commit
+			if was == "" {
+				was = strings.Repeat("0", len(to))
+			}
+			m.after(context.WithoutCancel(ctx), "post-checkout", "", was, to, "1")
+		}
 		return "", err
 	}}, nil
 }
@@ -196,7 +203,7 @@ func (r *Repo) DeleteBranch(ctx context.Context, name string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "delete-branch", Args: []string{name}, Hooks: true})
+	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "delete-branch", Args: []string{name}})
 	return r.Git.Explain(err)
 }
 

@@ -141,7 +141,6 @@ func TestOnlyTheTable(t *testing.T) {
 		{"empty value", gitcmd.Invocation{Op: "resolve", Args: []string{""}}, false},
 		{"paths where there are none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Paths: []string{"a.txt"}}, false},
 		{"network where there is none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Network: true}, false},
-		{"hooks where there are none", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Hooks: true}, false},
 		{"foreign variable", gitcmd.Invocation{Op: "resolve", Args: []string{"HEAD"}, Env: []string{"GIT_SSH_COMMAND=evil"}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,14 +152,13 @@ func TestOnlyTheTable(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	w := newWorld(t, Options{Trusted: func() bool { return true }})
+	w := newWorld(t, Options{})
 	t.Setenv("GIT_CONFIG_PARAMETERS", "'core.editor'='evil'")
 	t.Setenv("GIT_EXTERNAL_DIFF", "evil")
 	t.Setenv("SOME_TOKEN", "x")
 	t.Setenv("SSH_AUTH_SOCK", "/nowhere")
-	w.write(".git/hooks/pre-commit", "#!/bin/sh\nenv > "+w.dir+"/env\nreadlink /proc/self/fd/0 >> "+w.dir+"/env\n")
-	w.sh("chmod +x .git/hooks/pre-commit; echo x >> a.txt; git add a.txt")
-	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "commit", Stdin: []byte("second"), Hooks: true}); err != nil {
+	w.sh("echo '*.txt filter=x' > .git/info/attributes; git config --global filter.x.clean 'env > " + w.dir + "/env; cat'; echo x >> a.txt")
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "stage", Stdin: []byte("a.txt\x00")}); err != nil {
 		t.Fatal(err)
 	}
 	env := w.read("../env")
@@ -177,24 +175,24 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	w := newWorld(t, Options{Trusted: func() bool { return true }})
+	w := newWorld(t, Options{})
 	started := filepath.Join(w.dir, "started")
 	w.sh("mkfifo " + started)
-	w.write(".git/hooks/pre-commit", "#!/bin/sh\ntrap '' TERM\nsleep 1000 & echo $! > "+started+"\nwait\nsleep 1000\n")
-	w.sh("chmod +x .git/hooks/pre-commit; echo x >> a.txt; git add a.txt")
+	w.write("../bin/filter", "#!/bin/sh\ntrap '' TERM\nsleep 1000 & echo $! > "+started+"\nwait\nsleep 1000\n")
+	w.sh("chmod +x ../bin/filter; echo '*.txt filter=x' > .git/info/attributes; git config --global filter.x.clean filter; echo x >> a.txt")
 	ctx, cancel := context.WithCancel(t.Context())
 	var pid string
 	go func() {
-		data, _ := os.ReadFile(started) // the pipe's other end opens when the hook runs
+		data, _ := os.ReadFile(started) // the pipe's other end opens when the filter runs
 		pid = strings.TrimSpace(string(data))
 		cancel()
 	}()
-	_, err := w.Git.Run(ctx, gitcmd.Invocation{Op: "commit", Stdin: []byte("second"), Hooks: true})
+	_, err := w.Git.Run(ctx, gitcmd.Invocation{Op: "stage", Stdin: []byte("a.txt\x00")})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the cancellation", err)
 	}
 	if pid == "" || alive(pid) {
-		t.Errorf("the hook's process %q lives on", pid)
+		t.Errorf("the filter's process %q lives on", pid)
 	}
 	if _, err := os.Stat(filepath.Join(w.GitDir, "index.lock")); err == nil {
 		t.Error("a lock stays behind")
@@ -234,10 +232,10 @@ func TestWithoutGit(t *testing.T) {
 	before := w.sh("git branch topic; echo x >> a.txt; git rev-parse HEAD; git status --porcelain")
 	for what, err := range map[string]error{
 		"stage":      func() error { _, err := w.Stage(ctx, StageRequest{}); return err }(),
-		"commit":     func() error { _, err := w.Commit(ctx, "m", nil, ""); return err }(),
+		"commit":     func() error { _, err := w.Commit(ctx, "m", nil, "", nil); return err }(),
 		"branch":     w.CreateBranch(ctx, "new"),
-		"push":       func() error { _, err := w.Push(ctx, "", false); return err }(),
-		"pull":       func() error { _, err := w.Pull(ctx, nil, nil); return err }(),
+		"push":       func() error { _, err := w.Push(ctx, "", false, nil); return err }(),
+		"pull":       func() error { _, err := w.Pull(ctx, nil, nil, nil); return err }(),
 		"stash":      func() error { _, err := w.StashPush(ctx, "", ""); return err }(),
 		"list stash": func() error { _, err := w.Stashes(ctx); return err }(),
 		"switch":     func() error { _, err := w.SwitchBranch(ctx, "topic"); return err }(),

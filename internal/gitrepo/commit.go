@@ -14,8 +14,8 @@ import (
 
 // Commit commits what is staged, with a trailer for each of models. below is
 // the directory of the repository that the workspace is, "" for all of it:
-// what is staged outside is not for the caller to commit.
-func (r *Repo) Commit(ctx context.Context, message string, models []string, below string) (CommitResult, error) {
+// what is staged outside is not for the caller to commit. nil hooks: none is run.
+func (r *Repo) Commit(ctx context.Context, message string, models []string, below string, hooks Hooks) (CommitResult, error) {
 	message, err := CheckMessage(message)
 	if err != nil {
 		return CommitResult{}, err
@@ -34,16 +34,54 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 	if err := allBelow(staged, below); err != nil {
 		return CommitResult{}, err
 	}
-	return r.commitIndex(ctx, message, "")
+	m := r.moment("commit", hooks)
+	if message, err = r.beforeCommit(ctx, m, message); err != nil {
+		return CommitResult{}, err
+	}
+	res, err := r.commitIndex(ctx, message, "")
+	if err != nil {
+		return res, err
+	}
+	m.after(context.WithoutCancel(ctx), "post-commit", "")
+	res.Notes = append(res.Notes, m.said(ctx)...)
+	return res, nil
 }
 
-// commitIndex commits an index: the repository's own, or the file given.
+// beforeCommit runs the hooks that come before a commit, and returns the message as
+// they leave it.
+func (r *Repo) beforeCommit(ctx context.Context, m *moment, message string) (string, error) {
+	list, err := m.there(ctx, "pre-commit", "prepare-commit-msg", "commit-msg")
+	if err != nil {
+		return "", err
+	}
+	for i := range list {
+		list[i].Args = map[string][]string{"prepare-commit-msg": {MessageFile, "message"}, "commit-msg": {MessageFile}}[list[i].Name]
+	}
+	end, failed, err := m.run(ctx, HookRun{Hooks: list, Message: &message})
+	switch {
+	case err != nil:
+		return "", err
+	case failed != nil:
+		return "", gitcmd.Failf(gitcmd.Failed, "the commit was refused, so it was not made: %v", failed)
+	case end.Restage:
+		return "", gitcmd.Failf(gitcmd.Conflicted, "a hook changed files and staged them, which waits for review; nothing was committed: once the user has accepted the changes, stage them and commit again")
+	case len(m.ran) == 0:
+		return message, nil
+	}
+	if message, err = CheckMessage(end.Message); err != nil {
+		return "", gitcmd.Failf(gitcmd.Failed, "the commit was not made: of the message, the hooks have left none that can be used: %v", err)
+	}
+	return message, nil
+}
+
+// commitIndex commits an index: the repository's own, or the file given. No hook is
+// run.
 func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitResult, error) {
 	before, err := r.Head(ctx)
 	if err != nil {
 		return CommitResult{}, err
 	}
-	c := gitcmd.Invocation{Op: "commit", Stdin: []byte(message), Hooks: true}
+	c := gitcmd.Invocation{Op: "commit", Stdin: []byte(message)}
 	if index != "" {
 		c.Env = []string{"GIT_INDEX_FILE=" + index}
 	}
@@ -58,17 +96,13 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 	if err != nil {
 		return res, err
 	}
-	if note := r.Git.Silenced(ctx, "commit"); note != "" {
-		res.Notes = append(res.Notes, note)
-	}
 	if note := r.unsigned(ctx); note != "" {
 		res.Notes = append(res.Notes, note)
 	}
 	return res, nil
 }
 
-// refusedCommit says why there is no commit. A hook's own words are what
-// helps.
+// refusedCommit says why there is no commit.
 func (r *Repo) refusedCommit(ctx context.Context, before string, err error) error {
 	var exit *gitcmd.ExitError
 	if !errors.As(err, &exit) {
@@ -77,30 +111,18 @@ func (r *Repo) refusedCommit(ctx context.Context, before string, err error) erro
 	if after, headErr := r.Head(ctx); headErr == nil && after != before {
 		return gitcmd.Failf(gitcmd.Failed, "the commit %s was made, and then git reported: %s", short(after), gitcmd.Brief(exit.Error()))
 	}
-	explained := r.Git.Explain(err)
-	conf, confErr := r.Git.Settings(ctx)
-	if confErr != nil || !strings.HasPrefix(explained.Error(), "git commit: ") {
-		return explained
-	}
-	if dir, mine := r.Git.HooksDir(conf); mine || r.Git.Trusted() {
-		for _, hook := range [...]string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
-			if gitfile.Exists(filepath.Join(dir, hook)) {
-				return gitcmd.Failf(gitcmd.Failed, "the commit was refused, most likely by the hook %s, so it was not made; it says: %s", hook, gitcmd.Brief(exit.Error()))
-			}
-		}
-	}
-	return explained
+	return r.Git.Explain(err)
 }
 
 // unsigned says why a commit was not signed although the settings ask for it,
 // or "".
 func (r *Repo) unsigned(ctx context.Context) string {
 	conf, err := r.Git.Settings(ctx)
-	if err != nil || r.Git.Trusted() {
+	if err != nil {
 		return ""
 	}
 	if key := r.Git.StrangeSigner(conf); key != "" {
-		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + gitcmd.TrustHint
+		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + gitcmd.OutsideHint
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ var writing = []struct {
 		_, err := r.Stage(ctx, StageRequest{Paths: []string{"a.txt"}})
 		return err
 	}},
-	{"commit", func(ctx context.Context, r *Repo) error { _, err := r.Commit(ctx, "m", nil, ""); return err }},
+	{"commit", func(ctx context.Context, r *Repo) error { _, err := r.Commit(ctx, "m", nil, "", nil); return err }},
 	{"commit paths", func(ctx context.Context, r *Repo) error {
 		_, err := r.CommitPaths(ctx, CommitRequest{Message: "m", Paths: []PathState{{Path: "a.txt", Current: true}}})
 		return err
@@ -38,7 +38,7 @@ var writing = []struct {
 	{"stash push", func(ctx context.Context, r *Repo) error { _, err := r.StashPush(ctx, "", ""); return err }},
 	{"stash apply", func(ctx context.Context, r *Repo) error { _, err := r.StashApply(ctx, 0, false); return err }},
 	{"stash pop", func(ctx context.Context, r *Repo) error { _, err := r.StashApply(ctx, 0, true); return err }},
-	{"pull", func(ctx context.Context, r *Repo) error { _, err := r.Pull(ctx, nil, nil); return err }},
+	{"pull", func(ctx context.Context, r *Repo) error { _, err := r.Pull(ctx, nil, nil, nil); return err }},
 }
 
 // TestDamagedIndex: nothing is made of an index that is damaged, also where git
@@ -111,7 +111,7 @@ func TestDamagedIndexIsRead(t *testing.T) {
 		if _, err := w.Diff(t.Context(), DiffOptions{Staged: true}); err == nil {
 			t.Fatalf("byte %d: a diff was given", at)
 		}
-		if _, err := w.Commit(t.Context(), "m", nil, ""); err == nil {
+		if _, err := w.Commit(t.Context(), "m", nil, "", nil); err == nil {
 			t.Fatalf("byte %d: a commit was made", at)
 		}
 	}
@@ -119,7 +119,7 @@ func TestDamagedIndexIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Repo, _ = Open(w.path(""), Options{})
-	if _, err := w.Commit(t.Context(), "m", nil, ""); err != nil {
+	if _, err := w.Commit(t.Context(), "m", nil, "", nil); err != nil {
 		t.Error(err)
 	}
 }

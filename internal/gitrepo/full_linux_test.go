@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	before := in("git rev-parse HEAD; git status --porcelain")
 	in("dd if=/dev/zero of=fill bs=4k 2>/dev/null; true")
 	_, staged := r.Stage(t.Context(), StageRequest{Paths: []string{"big", "b.txt"}})
-	_, made := r.Commit(t.Context(), "m", nil, "")
+	_, made := r.Commit(t.Context(), "m", nil, "", nil)
 	errs := map[string]error{"stage": staged, "commit": made}
 	_, errs["some paths"] = r.CommitPaths(t.Context(), CommitRequest{Message: "m", Paths: []PathState{{Path: "b.txt", Current: true}, {Path: "n", Data: make([]byte, 1<<16), Exists: true}}})
 	_, errs["stash"] = r.StashPush(t.Context(), "", "")
@@ -56,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := r.Stage(t.Context(), StageRequest{Paths: []string{"big", "b.txt"}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Commit(t.Context(), "m", nil, ""); err != nil {
+	if _, err := r.Commit(t.Context(), "m", nil, "", nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -122,12 +122,12 @@ var deeds = []struct {
 }{
 	{"status", "git status --porcelain", []gitcmd.Invocation{{Op: "status"}, {Op: "status-lines"}, {Op: "patch", Args: []string{"--patch"}}, {Op: "patch", Args: []string{"--patch", "HEAD"}}, {Op: "status", Args: []string{"--ignored=matching"}, Paths: []string{"a.txt"}}}, nil},
 	{"stage", "git add -A", []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00b.txt\x00")}}, nil},
-	{"commit", "git add b.txt; echo m | git commit -qF -", []gitcmd.Invocation{{Op: "commit", Stdin: []byte("m"), Hooks: true}, {Op: "stage", Stdin: []byte("b.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}}, nil},
+	{"commit", "git add b.txt; echo m | git commit -qF -", []gitcmd.Invocation{{Op: "commit", Stdin: []byte("m")}, {Op: "stage", Stdin: []byte("b.txt\x00")}, {Op: "commit", Stdin: []byte("m")}}, nil},
 	{"switch", "git stash -q; git switch -q other", nil, func(ctx context.Context, r *Repo) {
 		_, _ = r.StashPush(ctx, "", "")
 		_, _ = r.SwitchBranch(ctx, "other")
 	}},
-	{"branch", "git branch new; git branch -d new", []gitcmd.Invocation{{Op: "create-branch", Args: []string{"new"}, Hooks: true}, {Op: "delete-branch", Args: []string{"new"}, Hooks: true}}, nil},
+	{"branch", "git branch new; git branch -d new", []gitcmd.Invocation{{Op: "create-branch", Args: []string{"new"}}, {Op: "delete-branch", Args: []string{"new"}}}, nil},
 	{"stash", "git stash push -q; git stash list; git stash apply -q; git stash pop -q", []gitcmd.Invocation{{Op: "stash-list"}}, func(ctx context.Context, r *Repo) {
 		_, _ = r.StashPush(ctx, "", "")
 		_, _ = r.StashApply(ctx, 0, false)
@@ -136,14 +136,14 @@ var deeds = []struct {
 	{"pull", "git stash -q; git pull -q --no-rebase --no-edit", nil, func(ctx context.Context, r *Repo) {
 		no := false
 		_, _ = r.StashPush(ctx, "", "")
-		_, _ = r.Pull(ctx, &no, nil)
+		_, _ = r.Pull(ctx, &no, nil, nil)
 	}},
 	{"pull-rebase", "git stash -q; git pull -q --rebase", nil, func(ctx context.Context, r *Repo) {
 		yes := true
 		_, _ = r.StashPush(ctx, "", "")
-		_, _ = r.Pull(ctx, &yes, nil)
+		_, _ = r.Pull(ctx, &yes, nil, nil)
 	}},
-	{"push", "git push -q origin HEAD:refs/heads/new", []gitcmd.Invocation{{Op: "push", Args: []string{"origin", "HEAD:refs/heads/new"}, Network: true, Hooks: true}}, nil},
+	{"push", "git push -q origin HEAD:refs/heads/new", []gitcmd.Invocation{{Op: "push", Args: []string{"origin", "HEAD:refs/heads/new"}, Network: true}}, nil},
 	{"read", "git diff; git log -p -2; git show HEAD; git stash list", []gitcmd.Invocation{{Op: "staged", Args: []string{"HEAD"}}, {Op: "show-commit", Args: []string{"HEAD"}}, {Op: "list-commits", Args: []string{"HEAD"}}, {Op: "blob", Args: []string{"HEAD:a.txt"}}, {Op: "list-files"}, {Op: "list-tree", Args: []string{"HEAD"}}}, nil},
 }
 
@@ -330,28 +330,16 @@ func TestConfigurationCases(t *testing.T) {
 	}
 }
 
-// TestTrustedRuns is the other control: what the user trusts does run.
-func TestTrustedRuns(t *testing.T) {
+// TestTrustedRunsNothing: trust is in what the user saw, and not in what an agent has
+// prepared since: the git that we run, outside of the sandbox, runs nothing of it.
+func TestTrustedRunsNothing(t *testing.T) {
 	slow.Test(t)
 	from := diverged(t)
-	for _, v := range vectors {
-		switch v.name {
-		case "hooks", "core.hooksPath", "filter.smudge", "merge.driver", "gpg.program":
-			w, again := hostile(t, from, Options{Trusted: func() bool { return true }}, v)
-			ran := false
-			for _, d := range deeds {
-				for _, c := range d.ours {
-					_, _ = w.Git.Run(t.Context(), c)
-				}
-				if d.also != nil {
-					d.also(t.Context(), w.Repo)
-				}
-				ran = w.fired() || ran
-				again()
-			}
-			if !ran {
-				t.Errorf("%s: evil did not run although the workspace is trusted", v.name)
-			}
+	for i, v := range vectors {
+		w, again := hostile(t, from, Options{Trusted: func() bool { return true }}, v)
+		for _, d := range v.some(i + 1) {
+			w.harmless(d)
+			again()
 		}
 	}
 }
@@ -359,8 +347,6 @@ func TestTrustedRuns(t *testing.T) {
 // TestUsersOwnStays: what the user's own settings name keeps running.
 func TestUsersOwnStays(t *testing.T) {
 	for _, c := range []struct{ name, setup string }{
-		{"hooks for all", "mkdir ../hooks; printf '#!/bin/sh\\nevil\\n' > ../hooks/pre-commit; chmod +x ../hooks/pre-commit; git config --global core.hooksPath \"$PWD/../hooks\""},
-		{"and the repository's instead", "mkdir ../hooks h; printf '#!/bin/sh\\nevil\\n' > ../hooks/pre-commit; chmod +x ../hooks/pre-commit; git config --global core.hooksPath \"$PWD/../hooks\"; git config core.hooksPath h"},
 		{"filter", "git config --global filter.x.clean 'evil;cat'; echo '*.txt filter=x' > .git/info/attributes"},
 		{"and the repository's instead of the filter", "git config --global filter.x.clean 'evil;cat'; git config filter.x.clean cat; echo '*.txt filter=x' > .git/info/attributes"},
 		{"signing", "git config --global commit.gpgsign true; git config --global gpg.program evil"},
@@ -369,7 +355,7 @@ func TestUsersOwnStays(t *testing.T) {
 			w := newWorld(t, Options{})
 			w.sh(c.setup)
 			w.write("a.txt", "changed\n")
-			for _, c := range []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00")}, {Op: "commit", Stdin: []byte("m"), Hooks: true}} {
+			for _, c := range []gitcmd.Invocation{{Op: "stage", Stdin: []byte("a.txt\x00")}, {Op: "commit", Stdin: []byte("m")}} {
 				_, _ = w.Git.Run(t.Context(), c)
 			}
 			if !w.fired() {
@@ -380,10 +366,10 @@ func TestUsersOwnStays(t *testing.T) {
 	// A directory of the repository is the repository's, whoever named it.
 	w := newWorld(t, Options{})
 	w.sh("mkdir h; printf '#!/bin/sh\\nevil\\n' > h/pre-commit; chmod +x h/pre-commit; git config --global core.hooksPath h; echo x >> a.txt; git add a.txt")
-	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "commit", Stdin: []byte("m"), Hooks: true}); err != nil || w.fired() {
+	if _, err := w.Git.Run(t.Context(), gitcmd.Invocation{Op: "commit", Stdin: []byte("m")}); err != nil || w.fired() {
 		t.Errorf("a relative directory of hooks: err %v", err)
 	}
-	if got := w.Git.Silenced(t.Context(), "commit"); !strings.HasPrefix(got, "the hook pre-commit did not run") {
+	if got := strings.Join(w.moment("commit", nil).said(t.Context()), "; "); !strings.HasPrefix(got, "the hook pre-commit did not run") {
 		t.Errorf("silenced: %q", got)
 	}
 }

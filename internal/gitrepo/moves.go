@@ -13,7 +13,8 @@ import (
 type Move struct {
 	Files []MovedFile // that it may write or delete
 	Pin   string      // the objects that were looked at
-	do    func(ctx context.Context) (note string, err error)
+	op    string
+	do    func(ctx context.Context, m *moment) (note string, err error)
 }
 
 // MovedFile is a file that an operation writes or deletes.
@@ -23,7 +24,17 @@ type MovedFile struct {
 }
 
 // Do does it, and says what did not happen as in a terminal.
-func (m *Move) Do(ctx context.Context) (note string, err error) { return m.do(ctx) }
+func (m *Move) Do(ctx context.Context, r *Repo, hooks Hooks) (notes []string, err error) {
+	now := r.moment(m.op, hooks)
+	note, err := m.do(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return append(notes, now.said(ctx)...), nil
+}
 
 // ErrMoved is why nothing was done: what was looked at is not there any more.
 var ErrMoved error = gitcmd.Failf(gitcmd.Conflicted, "the repository changed after it was looked at, so nothing was done; call again")

@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ type PushResult struct {
 
 // Push pushes the branch that is checked out, to its upstream or to the branch
 // of the same name. It never forces.
-func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushResult, error) {
+func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool, hooks Hooks) (PushResult, error) {
 	var res PushResult
 	branch, err := r.currentBranch(ctx)
 	if err != nil {
@@ -47,7 +48,11 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 	if res.Upstream {
 		args = append(args, "--set-upstream")
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "push", Args: append(args, res.Remote, "refs/heads/"+branch+":"+res.To), Network: true, Hooks: true})
+	m := r.moment("push", hooks)
+	if err := r.beforePush(ctx, m, conf, res); err != nil {
+		return res, err
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "push", Args: append(args, res.Remote, "refs/heads/"+branch+":"+res.To), Network: true})
 	res.To = strings.TrimPrefix(res.To, "refs/heads/")
 	flag, summary := pushState(string(out))
 	if err != nil {
@@ -57,10 +62,35 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool) (PushR
 	if res.State == "" {
 		res.State = "pushed"
 	}
-	if note := r.Git.Silenced(ctx, "push"); note != "" {
-		res.Notes = append(res.Notes, note)
-	}
+	res.Notes = append(res.Notes, m.said(ctx)...)
 	return res, nil
+}
+
+// beforePush runs the hook that comes before a push. What the remote has, it hears as
+// it was last seen.
+func (r *Repo) beforePush(ctx context.Context, m *moment, conf gitcmd.Settings, res PushResult) error {
+	list, err := m.there(ctx, "pre-push")
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	theirs, err := r.resolveRev(ctx, "refs/remotes/"+res.Remote+"/"+strings.TrimPrefix(res.To, "refs/heads/"))
+	if err != nil {
+		return err
+	}
+	if theirs == "" {
+		theirs = strings.Repeat("0", len(head))
+	}
+	list[0].Args = []string{res.Remote, gitcmd.HideUserinfo(conf.Value("remote." + res.Remote + ".url"))}
+	list[0].Stdin = fmt.Sprintf("refs/heads/%s %s %s %s\n", res.Branch, head, res.To, theirs)
+	_, failed, err := m.run(ctx, HookRun{Hooks: list})
+	if err == nil && failed != nil {
+		err = gitcmd.Failf(gitcmd.Failed, "nothing was pushed: %v", failed)
+	}
+	return err
 }
 
 // pushTo decides where a branch is pushed.
@@ -140,7 +170,7 @@ type PullResult struct {
 // rebase nil leaves the way to the user's settings. What would change in the working
 // tree is made aside and looked at before: a pull that may not, or that ends in
 // conflicts, leaves everything but what was fetched as it was.
-func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context, *Move) error) (PullResult, error) {
+func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context, *Move) error, hooks Hooks) (PullResult, error) {
 	res := PullResult{Files: []CommittedFile{}}
 	if what := r.busy(); what != "" {
 		return res, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
@@ -180,14 +210,29 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context
 	if err != nil {
 		return res, err
 	}
-	if res.To, err = r.bringIn(ctx, at, theirs, way, fork); err != nil {
+	op := "merge"
+	if way.rebase {
+		op = "rebase"
+	}
+	m := r.moment(op, hooks)
+	if res.To, err = r.bringIn(ctx, at, theirs, way, fork, m); err != nil {
 		return res, err
 	}
 	if err := r.pulled(ctx, at, res.To, look); err != nil {
 		res.To = res.From
 		return res, err
 	}
-	return res, r.describePull(ctx, &res)
+	if err := r.describePull(ctx, &res); err != nil || res.From == res.To {
+		return res, err
+	}
+	if res.To == theirs.commit { // nothing was merged or made anew
+		m.names = []string{"post-merge", "reference-transaction", "post-index-change"}
+	}
+	if !way.rebase || res.To == theirs.commit {
+		m.after(context.WithoutCancel(ctx), "post-merge", "", "0")
+	}
+	res.Notes = append(res.Notes, m.said(ctx)...)
+	return res, nil
 }
 
 // pulled has the branch and the working tree go to a commit, once somebody has
@@ -200,7 +245,7 @@ func (r *Repo) pulled(ctx context.Context, at place, to string, look func(contex
 	if err != nil {
 		return err
 	}
-	m := &Move{Files: files, Pin: at.commit + " " + to, do: func(ctx context.Context) (string, error) {
+	m := &Move{Files: files, Pin: at.commit + " " + to, do: func(ctx context.Context, _ *moment) (string, error) {
 		err := r.moveTo(ctx, at, to, func() error {
 			was := at.commit
 			if was == "" {
@@ -219,7 +264,7 @@ func (r *Repo) pulled(ctx context.Context, at place, to string, look func(contex
 			return err
 		}
 	}
-	_, err = m.Do(ctx)
+	_, err = m.do(ctx, nil)
 	return err
 }
 
@@ -327,7 +372,7 @@ func (r *Repo) ancestor(ctx context.Context, a, b string) (bool, error) {
 
 // bringIn makes the commit that a pull ends at. The working tree has no part in it:
 // git merges in an empty one, in which no file is missed.
-func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork string) (string, error) {
+func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork string, m *moment) (string, error) {
 	if at.commit == "" {
 		return t.commit, nil
 	}
@@ -367,9 +412,17 @@ func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork stri
 	what := "a merge"
 	if w.rebase {
 		what = "a rebase"
-		err = a.rebase(ctx, t, w, fork)
+		if err = m.beforeRebase(ctx, t.commit); err == nil {
+			err = a.rebase(ctx, t, w, fork)
+		}
 	} else {
-		err = a.merge(ctx, t, at.branch, w)
+		message := "Merge " + t.words
+		if at.branch != "master" {
+			message += " into " + at.branch
+		}
+		if message, err = m.beforeMerge(ctx, message); err == nil {
+			err = a.merge(ctx, t, message, w)
+		}
 	}
 	if err == nil {
 		return a.head(ctx)
@@ -391,11 +444,40 @@ func (a *aside) rebase(ctx context.Context, t theirs, w way, fork string) error 
 	return a.run(ctx, "rebase", append(args, fork)...)
 }
 
-func (a *aside) merge(ctx context.Context, t theirs, branch string, w way) error {
-	message := "Merge " + t.words
-	if branch != "master" {
-		message += " into " + branch
+// beforeRebase runs the hook that may forbid a rebase.
+func (m *moment) beforeRebase(ctx context.Context, onto string) error {
+	list, err := m.there(ctx, "pre-rebase")
+	if err != nil || len(list) == 0 {
+		return err
 	}
+	list[0].Args = []string{onto}
+	_, failed, err := m.run(ctx, HookRun{Hooks: list})
+	if err == nil && failed != nil {
+		err = gitcmd.Failf(gitcmd.Failed, "nothing was rebased: %v", failed)
+	}
+	return err
+}
+
+// beforeMerge runs the hooks that look at the message of a merge.
+func (m *moment) beforeMerge(ctx context.Context, message string) (string, error) {
+	list, err := m.there(ctx, "prepare-commit-msg", "commit-msg")
+	if err != nil || len(list) == 0 {
+		return message, err
+	}
+	for i := range list {
+		list[i].Args = map[string][]string{"prepare-commit-msg": {MessageFile, "merge"}, "commit-msg": {MessageFile}}[list[i].Name]
+	}
+	end, failed, err := m.run(ctx, HookRun{Hooks: list, Message: &message})
+	if err == nil && failed != nil {
+		err = gitcmd.Failf(gitcmd.Failed, "nothing was merged: %v", failed)
+	}
+	if err != nil || m.silent != "" {
+		return message, err
+	}
+	return CheckMessage(end.Message)
+}
+
+func (a *aside) merge(ctx context.Context, t theirs, message string, w way) error {
 	args := []string{"-m", message}
 	if w.mergeAlways {
 		args = append(args, "--no-ff")

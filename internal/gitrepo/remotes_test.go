@@ -45,51 +45,51 @@ func TestPushAndPull(t *testing.T) {
 			}
 			w.withRemote(url)
 
-			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.NoUpstream || !strings.Contains(err.Error(), "remotes: origin") {
+			if _, err := w.Push(ctx, "", false, nil); failureKind(err) != gitcmd.NoUpstream || !strings.Contains(err.Error(), "remotes: origin") {
 				t.Errorf("no upstream: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.NoUpstream {
+			if _, err := w.Pull(ctx, nil, nil, nil); failureKind(err) != gitcmd.NoUpstream {
 				t.Errorf("no upstream to pull: %v", err)
 			}
-			if _, err := w.Push(ctx, "nope", false); failureKind(err) != gitcmd.NotFound {
+			if _, err := w.Push(ctx, "nope", false, nil); failureKind(err) != gitcmd.NotFound {
 				t.Errorf("no such remote: %v", err)
 			}
 			w.sh("git commit -q --allow-empty -m two")
-			res, err := w.Push(ctx, "", true)
+			res, err := w.Push(ctx, "", true, nil)
 			if err != nil || res.State != "pushed" || res.Remote != "origin" || res.To != "master" {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			w.same("git -C ../up.git log -1 --format=%s master; git rev-parse --abbrev-ref @{u}", "two\norigin/master")
-			if res, err = w.Push(ctx, "", false); err != nil || res.State != "up to date" {
+			if res, err = w.Push(ctx, "", false, nil); err != nil || res.State != "up to date" {
 				t.Errorf("again: %+v, %v", res, err)
 			}
 			w.sh("git switch -qc topic")
-			if res, err = w.Push(ctx, "origin", false); err != nil || res.State != "created" {
+			if res, err = w.Push(ctx, "origin", false, nil); err != nil || res.State != "created" {
 				t.Errorf("a new branch: %+v, %v", res, err)
 			}
 			w.sh("git switch -q master; cd ../peer; git pull -q; echo theirs > a.txt; git commit -qam theirs; git push -q")
 			w.sh("echo ours > b.txt; git commit -qam ours")
-			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "pull first") {
+			if _, err := w.Push(ctx, "", false, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "pull first") {
 				t.Errorf("not a fast-forward: %v", err)
 			}
 			head := w.sh("git rev-parse HEAD")
-			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.Diverged {
+			if _, err := w.Pull(ctx, nil, nil, nil); failureKind(err) != gitcmd.Diverged {
 				t.Errorf("diverged: %v", err)
 			}
 			w.same("git rev-parse HEAD", head)
 			no, yes := false, true
-			if res, err := w.Pull(ctx, &no, nil); err != nil || res.State != "merged" || changedFiles(res.Files) != "modified a.txt" {
+			if res, err := w.Pull(ctx, &no, nil, nil); err != nil || res.State != "merged" || changedFiles(res.Files) != "modified a.txt" {
 				t.Errorf("merge: %+v, %v", res, err)
 			}
 			w.sh("git reset -q --hard " + head)
-			if res, err := w.Pull(ctx, &yes, nil); err != nil || res.State != "rebased" {
+			if res, err := w.Pull(ctx, &yes, nil, nil); err != nil || res.State != "rebased" {
 				t.Errorf("rebase: %+v, %v", res, err)
 			}
-			if res, err := w.Pull(ctx, nil, nil); err != nil || res.State != "up to date" {
+			if res, err := w.Pull(ctx, nil, nil, nil); err != nil || res.State != "up to date" {
 				t.Errorf("again: %+v, %v", res, err)
 			}
 			w.sh("git push -q; cd ../peer; git pull -q; echo more > a.txt; git commit -qam more; git push -q")
-			if res, err := w.Pull(ctx, nil, nil); err != nil || res.State != "fast-forward" || changedFiles(res.Files) != "modified a.txt" {
+			if res, err := w.Pull(ctx, nil, nil, nil); err != nil || res.State != "fast-forward" || changedFiles(res.Files) != "modified a.txt" {
 				t.Errorf("fast-forward: %+v, %v", res, err)
 			}
 			// Conflicts: taken back, with the changes that aren't committed.
@@ -100,7 +100,7 @@ func TestPushAndPull(t *testing.T) {
 				if *rebase {
 					w.sh("git checkout -q b.txt")
 				}
-				if _, err := w.Pull(ctx, rebase, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
+				if _, err := w.Pull(ctx, rebase, nil, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "conflicts in a.txt") {
 					t.Errorf("conflict (rebase %v): %v", *rebase, err)
 				}
 				want := head + "\nmaster\n M b.txt"
@@ -110,24 +110,24 @@ func TestPushAndPull(t *testing.T) {
 				w.same("git rev-parse HEAD; git branch --show-current; git status --porcelain", want)
 			}
 			w.sh("echo dirty > a.txt")
-			if _, err := w.Pull(ctx, &no, nil); failureKind(err) != gitcmd.Conflicted {
+			if _, err := w.Pull(ctx, &no, nil, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("changes in the way: %v", err)
 			}
 			if got := w.read("a.txt"); got != "dirty\n" {
 				t.Errorf("the change is lost: %q", got)
 			}
 			w.sh("git checkout -q a.txt; git merge -q origin/master || true")
-			if _, err := w.Pull(ctx, &no, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
+			if _, err := w.Pull(ctx, &no, nil, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), "a merge is in progress") {
 				t.Errorf("in a merge: %v", err)
 			}
 			if !gitfile.Exists(filepath.Join(w.GitDir, "MERGE_HEAD")) {
 				t.Error("the user's merge was taken back")
 			}
 			w.sh("git merge --abort; git push -q origin :topic; git checkout -q --detach")
-			if _, err := w.Push(ctx, "", false); failureKind(err) != gitcmd.Conflicted {
+			if _, err := w.Push(ctx, "", false, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("push from no branch: %v", err)
 			}
-			if _, err := w.Pull(ctx, nil, nil); failureKind(err) != gitcmd.Conflicted {
+			if _, err := w.Pull(ctx, nil, nil, nil); failureKind(err) != gitcmd.Conflicted {
 				t.Errorf("pull into no branch: %v", err)
 			}
 			w.sound()
@@ -163,8 +163,8 @@ func TestRemoteTrouble(t *testing.T) {
 			server := w.serve()
 			w.withRemote(strings.ReplaceAll(c.url, "%s", server))
 			w.sh(strings.ReplaceAll(c.setup, "%s", server) + "\ngit config branch.master.remote origin; git config branch.master.merge refs/heads/master; git commit -q --allow-empty -m two")
-			_, push := w.Push(t.Context(), "", false)
-			_, pull := w.Pull(t.Context(), nil, nil)
+			_, push := w.Push(t.Context(), "", false, nil)
+			_, pull := w.Pull(t.Context(), nil, nil, nil)
 			for what, err := range map[string]error{"push": push, "pull": pull} {
 				if err == nil || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("%s: %v, want %q", what, err, c.says)
@@ -193,12 +193,12 @@ func TestPullStops(t *testing.T) {
 	w.sh("git config branch.master.remote origin; git config branch.master.merge refs/heads/master")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	if _, err := w.Pull(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := w.Pull(ctx, nil, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := w.Push(ctx, "", false); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.Push(ctx, "", false, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("timed out: %v", err)
 	}
 	w.sound()
@@ -209,7 +209,7 @@ func TestHooksOfTheRemote(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.withRemote("../up.git")
 	w.sh("mkdir -p ../up.git/hooks; printf '#!/bin/sh\\necho not on a friday; exit 1\\n' > ../up.git/hooks/pre-receive; chmod +x ../up.git/hooks/pre-receive; git commit -q --allow-empty -m two")
-	if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != gitcmd.Failed || !strings.Contains(err.Error(), "not on a friday") {
+	if _, err := w.Push(t.Context(), "origin", false, nil); failureKind(err) != gitcmd.Failed || !strings.Contains(err.Error(), "not on a friday") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -220,11 +220,11 @@ func TestConnectionSettings(t *testing.T) {
 		w := newWorld(t, Options{})
 		w.withRemote("../up.git")
 		w.sh("git config " + key + " false")
-		if _, err := w.Push(t.Context(), "origin", false); failureKind(err) != gitcmd.Unavailable || !strings.Contains(err.Error(), "credentials would be sent") {
+		if _, err := w.Push(t.Context(), "origin", false, nil); failureKind(err) != gitcmd.Unavailable || !strings.Contains(err.Error(), "credentials would be sent") {
 			t.Errorf("%s: %v", key, err)
 		}
 		w.sh("git config --unset " + key + "; git config --global " + key + " false")
-		if _, err := w.Push(t.Context(), "origin", false); err != nil {
+		if _, err := w.Push(t.Context(), "origin", false, nil); err != nil {
 			t.Errorf("%s of the user: %v", key, err)
 		}
 	}

@@ -125,7 +125,7 @@ func TestWhichSettings(t *testing.T) {
 			if cmp.Diff(want, st.Untracked, cmpopts.EquateEmpty()) != "" {
 				t.Errorf("untracked: %q, git has %q", st.Untracked, want)
 			}
-			_, err = r.Commit(t.Context(), "by whom", nil, "")
+			_, err = r.Commit(t.Context(), "by whom", nil, "", nil)
 			if c.author == "" {
 				if err == nil || !strings.Contains(err.Error(), "user.name") {
 					t.Errorf("got %v", err)

@@ -163,7 +163,7 @@ func reason(c change, req StageRequest, blocked map[string]string) *gitcmd.Failu
 	case c.what == "added" && workspace.Sensitive(c.path) && (req.Allowed == nil || !req.Allowed(c.path)):
 		return gitcmd.Failf(gitcmd.Sensitive, "%s may hold secrets and is not in the repository yet, so it is not staged; the user can stage it, or allow it with sidecar.sensitive.allow", gitcmd.Shown(c.path))
 	case blocked[c.path] != "":
-		return gitcmd.Failf(gitcmd.Unavailable, "%s goes through the filter %s, which only the repository's own settings define; without it, what is staged would be damaged; %s", gitcmd.Shown(c.path), gitcmd.Shown(blocked[c.path]), gitcmd.TrustHint)
+		return gitcmd.Failf(gitcmd.Unavailable, "%s goes through the filter %s, which only the repository's own settings define; without it, what is staged would be damaged; %s", gitcmd.Shown(c.path), gitcmd.Shown(blocked[c.path]), gitcmd.OutsideHint)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func reason(c change, req StageRequest, blocked map[string]string) *gitcmd.Failu
 // filtered finds the changes whose content would have to go through a filter
 // that doesn't run.
 func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]string, error) {
-	if r.Git.Trusted() || len(changes) == 0 {
+	if len(changes) == 0 {
 		return nil, nil
 	}
 	conf, err := r.Git.Settings(ctx)

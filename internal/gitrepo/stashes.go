@@ -61,7 +61,7 @@ func (r *Repo) LookAtStashPush(ctx context.Context, message, below string) (*Mov
 	if err != nil {
 		return nil, err
 	}
-	return &Move{Files: files, Pin: at.commit, do: func(ctx context.Context) (string, error) {
+	return &Move{Files: files, Pin: at.commit, op: "stash-push", do: func(ctx context.Context, _ *moment) (string, error) {
 		return "", r.stashPush(ctx, at, files, message, below)
 	}}, nil
 }
@@ -183,7 +183,7 @@ func (r *Repo) LookAtStashApply(ctx context.Context, nth int, pop bool) (*Move, 
 	if err != nil {
 		return nil, err
 	}
-	return &Move{Files: files, Pin: stash, do: func(ctx context.Context) (string, error) {
+	return &Move{Files: files, Pin: stash, op: "stash-apply", do: func(ctx context.Context, _ *moment) (string, error) {
 		if err := r.stashApply(ctx, at, stash, nth); err != nil || !pop {
 			return "", err
 		}

@@ -57,17 +57,18 @@ type BranchInfo struct {
 }
 
 func newBranch(d Deps) *tools.Tool {
-	t := tools.NewExec(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "git_branch", Title: "Git branch", Example: `{"action": "create", "name": "fix-limit"}`, Description: branchDoc,
 		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
-		Output: BranchInfo{},
-	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, error) {
+		Output: BranchInfo{}, Wrote: "git_branch",
+	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, []workspace.Change, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
+		hooks := d.hooks(c, p)
 		info := BranchInfo{Action: in.Action, Name: in.Name}
-		text, note := "", ""
+		text, said := "", []string(nil)
 		switch in.Action {
 		case "list":
 			info.Branches, info.Remote, err = p.repo.Branches(ctx)
@@ -77,18 +78,15 @@ func newBranch(d Deps) *tools.Tool {
 			err = p.repo.CreateBranch(ctx, in.Name)
 		case "switch":
 			text = fmt.Sprintf("on branch %s\n", in.Name)
-			note, err = in.looked.do(ctx)
+			said, err = in.looked.do(ctx, hooks)
 		case "delete":
 			text = fmt.Sprintf("deleted %s\n", in.Name)
 			err = p.repo.DeleteBranch(ctx, in.Name)
 		}
 		if err != nil {
-			return tools.Result{}, failed(err)
+			return tools.Result{}, hooks.changes(), failed(err)
 		}
-		if note != "" {
-			text += notes([]string{note})
-		}
-		return tools.Result{Text: text, Structured: info}, nil
+		return tools.Result{Text: text + notes(said), Structured: info}, hooks.changes(), nil
 	})
 	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in branchArgs) (branchArgs, tools.Effects, error) {
 		e := in.Effects()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -47,28 +48,29 @@ type CommitInfo struct {
 }
 
 func newCommit(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	return tools.NewExecEdit(tools.Def{
 		Name: "git_commit", Title: "Git commit", Example: `{"message": "Raise the limit to 20\n\nTen was too few for large projects."}`, Description: commitDoc,
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
-		Output: CommitInfo{}, Also: []tools.Form{{When: "where commits wait for a batch", Of: tools.Queued{}}},
-	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, error) {
+		Output: CommitInfo{}, Wrote: "git_commit", Also: []tools.Form{{When: "where commits wait for a batch", Of: tools.Queued{}}},
+	}, func(ctx context.Context, c *tools.Call, in commitArgs) (tools.Result, []workspace.Change, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
 		var models []string
 		if d.Models != nil {
 			models = d.Models(c.Session)
 		}
-		done, err := p.repo.Commit(ctx, in.Message, models, p.below)
+		hooks := d.hooks(c, p)
+		done, err := p.repo.Commit(ctx, in.Message, models, p.below, hooks.run)
 		if err != nil {
-			return tools.Result{}, failed(err)
+			return tools.Result{}, hooks.changes(), failed(err)
 		}
 		if d.Committed != nil {
 			d.Committed(c.Session)
 		}
-		info := CommitInfo{Hash: done.Hash, Subject: done.Subject, Files: p.committed(done.Files), Notes: done.Notes}
-		return tools.Result{Text: info.text(), Structured: info}, nil
+		info := CommitInfo{Hash: done.Hash, Subject: done.Subject, Files: p.committed(done.Files), Notes: append(done.Notes, hooks.said()...)}
+		return tools.Result{Text: info.text(), Structured: info}, hooks.changes(), nil
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -29,24 +30,25 @@ func (a pullArgs) Effects() tools.Effects {
 }
 
 func newPull(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	return tools.NewExecEdit(tools.Def{
 		Name: "git_pull", Title: "Git pull", Example: `{"rebase": true}`, Description: pullDoc,
 		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true, Asks: true,
-		Output: gitrepo.PullResult{},
-	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, error) {
+		Output: gitrepo.PullResult{}, Wrote: "git_pull",
+	}, func(ctx context.Context, c *tools.Call, in pullArgs) (tools.Result, []workspace.Change, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
-		done, err := p.repo.Pull(ctx, in.Rebase, func(ctx context.Context, m *gitrepo.Move) error { return c.MayWrite(ctx, p.writes(m)) })
+		hooks := d.hooks(c, p)
+		done, err := p.repo.Pull(ctx, in.Rebase, func(ctx context.Context, m *gitrepo.Move) error { return c.MayWrite(ctx, p.writes(m)) }, hooks.run)
 		if err != nil {
-			return tools.Result{}, failed(err)
+			return tools.Result{}, hooks.changes(), failed(err)
 		}
 		done.Files = p.committed(done.Files)
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %s\n", shown(done.Branch), done.State)
 		writeChanges(&b, done.Files)
-		b.WriteString(notes(done.Notes))
-		return tools.Result{Text: b.String(), Structured: done}, nil
+		b.WriteString(notes(append(done.Notes, hooks.said()...)))
+		return tools.Result{Text: b.String(), Structured: done}, hooks.changes(), nil
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -33,23 +34,24 @@ func (a pushArgs) Effects() tools.Effects {
 }
 
 func newPush(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	return tools.NewExecEdit(tools.Def{
 		Name: "git_push", Title: "Git push", Example: `{"set_upstream": true}`, Description: pushDoc,
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
-		Output: gitrepo.PushResult{},
-	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, error) {
+		Output: gitrepo.PushResult{}, Wrote: "git_push",
+	}, func(ctx context.Context, c *tools.Call, in pushArgs) (tools.Result, []workspace.Change, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
-			return tools.Result{}, err
+			return tools.Result{}, nil, err
 		}
-		done, err := p.repo.Push(ctx, in.Remote, in.SetUpstream)
+		hooks := d.hooks(c, p)
+		done, err := p.repo.Push(ctx, in.Remote, in.SetUpstream, hooks.run)
 		if err != nil {
-			return tools.Result{}, failed(err)
+			return tools.Result{}, hooks.changes(), failed(err)
 		}
 		text := fmt.Sprintf("%s: %s to %s/%s", done.State, shown(done.Branch), shown(done.Remote), shown(done.To))
 		if done.Upstream {
 			text += ", which is its upstream now"
 		}
-		return tools.Result{Text: text + "\n" + notes(done.Notes), Structured: done}, nil
+		return tools.Result{Text: text + "\n" + notes(append(done.Notes, hooks.said()...)), Structured: done}, hooks.changes(), nil
 	})
 }

@@ -58,7 +58,7 @@ func newStash(d Deps) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		text, err := stash(ctx, c, p, in)
+		text, err := stash(ctx, c, p, d.hooks(c, p), in)
 		if err != nil {
 			return tools.Result{}, failed(err)
 		}
@@ -95,31 +95,28 @@ func newStash(d Deps) *tools.Tool {
 }
 
 // stash does what is asked and says so.
-func stash(ctx context.Context, c *tools.Call, p repository, in stashArgs) (string, error) {
-	note, text := "", ""
+func stash(ctx context.Context, c *tools.Call, p repository, h hooks, in stashArgs) (string, error) {
+	text, said := "", []string(nil)
 	var err error
 	switch in.Action {
 	case "push":
 		text = "put away the changes of tracked files; new files stay\n"
-		note, err = in.looked.do(ctx)
+		said, err = in.looked.do(ctx, h)
 		if errors.Is(err, gitrepo.ErrMoved) { // what was not saved is on the disk by now
-			again := looked{}
+			again := looked{repo: p.repo}
 			if again.move, again.err = p.repo.LookAtStashPush(ctx, in.Message, p.below); again.err == nil {
 				again.err = c.MayWrite(ctx, p.writes(again.move))
 			}
 			if err = again.err; err == nil {
-				note, err = again.do(ctx)
+				said, err = again.do(ctx, h)
 			}
 		}
 	case "pop", "apply":
 		text = fmt.Sprintf("brought back stash %d\n", in.Index)
-		note, err = in.looked.do(ctx)
+		said, err = in.looked.do(ctx, h)
 	case "drop":
 		text = fmt.Sprintf("dropped stash %d\n", in.Index)
 		err = p.repo.StashDrop(ctx, in.Index)
 	}
-	if note != "" {
-		text += notes([]string{note})
-	}
-	return text, err
+	return text + notes(said), err
 }

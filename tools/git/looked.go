@@ -11,6 +11,7 @@ import (
 // looked is an operation that was looked at before anything was decided about the
 // call: what is done is that, or nothing.
 type looked struct {
+	repo *gitrepo.Repo
 	move *gitrepo.Move
 	err  error // why it can't be done, for the end of a call that is allowed
 }
@@ -25,14 +26,16 @@ func (d Deps) look(ctx context.Context, files workspace.Files, at func(repositor
 	if err != nil {
 		return looked{err: err}, tools.Writes{}
 	}
-	return looked{move: m}, p.writes(m)
+	return looked{repo: p.repo, move: m}, p.writes(m)
 }
 
-func (l looked) do(ctx context.Context) (note string, err error) {
+// do does it, with the hooks that come after it.
+func (l looked) do(ctx context.Context, h hooks) (notes []string, err error) {
 	if l.move == nil {
-		return "", l.err
+		return nil, l.err
 	}
-	return l.move.Do(ctx)
+	notes, err = l.move.Do(ctx, l.repo, h.run)
+	return append(notes, h.said()...), err
 }
 
 // writes is what an operation writes, under the names of the view. What lies outside

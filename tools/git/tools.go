@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -19,8 +20,48 @@ type Deps struct {
 	// last commit, in order of their first use. nil means that none is known.
 	Models func(session string) []string
 
+	// Hooks runs the hooks of a repository for a call in a root; nil: none is run.
+	Hooks func(c *tools.Call, root string) Hooks
+
 	// Committed says that a session has made a commit that names its models.
 	Committed func(session string)
+}
+
+// Hooks are those of the repository, for one call.
+type Hooks interface {
+	gitrepo.Hooks
+	Changes() []workspace.Change // of files, that they made
+	Said() []string              // about what else they changed
+}
+
+// hooks are those of a call; Run is nil for a repository that is larger than the
+// workspace, which programs of a session don't see.
+type hooks struct {
+	run gitrepo.Hooks
+	its Hooks
+}
+
+func (d Deps) hooks(c *tools.Call, p repository) hooks {
+	if d.Hooks == nil || p.below != "." {
+		return hooks{}
+	}
+	its := d.Hooks(c, p.repo.Dir)
+	return hooks{its, its}
+}
+
+// changes are what hooks made of files.
+func (h hooks) changes() []workspace.Change {
+	if h.its == nil {
+		return nil
+	}
+	return h.its.Changes()
+}
+
+func (h hooks) said() []string {
+	if h.its == nil {
+		return nil
+	}
+	return h.its.Said()
 }
 
 const category = "git"

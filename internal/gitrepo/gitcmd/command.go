@@ -23,7 +23,6 @@ type Invocation struct {
 	Env   []string // of the names in ownVariables
 
 	Network bool  // reach remotes
-	Hooks   bool  // run hooks, as far as they may run
 	Limit   int64 // most bytes of output; 0 means maxOutput
 }
 
@@ -36,11 +35,12 @@ const (
 var ownVariables = []string{"GIT_INDEX_FILE"}
 
 // Run runs the git command on the repository and returns its output. Nothing
-// is run but the operations of the table, and of what the repository names
-// nothing unless the user trusts the workspace: see programs.go. A run that
+// is run but the operations of the table, and nothing that the repository names,
+// whether or not the user trusts the workspace: git runs outside of the sandbox.
+// See programs.go. A run that
 // fails is an *ExitError, unless there are clearer words for it.
 func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
-	op, args, err := c.line(g.Trusted())
+	op, args, err := c.line()
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,12 @@ func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 	}
 	cmd := exec.Command(bin, append([]string{"--no-pager", "--literal-pathspecs"}, args...)...) //nolint:noctx // run ends it
 	cmd.Dir = g.Dir
-	cmd.Env = slices.Concat(g.environment(op, c.Network), configEnvironment(g.overrides(conf, op, c.Hooks)), c.Env)
+	cmd.Env = slices.Concat(g.environment(op, c.Network), configEnvironment(g.overrides(conf, op)), c.Env)
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	cmd.WaitDelay = maxPipeWait
-	if c.Hooks || c.Network || g.Trusted() {
+	if c.Network {
 		cmd.WaitDelay = maxHeldWait
 	}
 	limit := c.Limit
@@ -80,15 +80,13 @@ func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 }
 
 // line checks an invocation against the table and returns its command line.
-func (c *Invocation) line(trusted bool) (operation, []string, error) {
+func (c *Invocation) line() (operation, []string, error) {
 	op, ok := findOperation(c.Op)
 	switch {
 	case !ok:
 		return op, nil, fmt.Errorf("git: there is no operation %q", c.Op)
 	case c.Network && !op.network:
 		return op, nil, fmt.Errorf("git: the operation %s does not reach remotes", c.Op)
-	case c.Hooks && len(op.hooks) == 0:
-		return op, nil, fmt.Errorf("git: the operation %s has no hooks", c.Op)
 	case len(c.Paths) > 0 && !op.paths:
 		return op, nil, fmt.Errorf("git: the operation %s takes no paths", c.Op)
 	}
@@ -107,11 +105,7 @@ func (c *Invocation) line(trusted bool) (operation, []string, error) {
 			return op, nil, Failf(Invalid, "%q begins with a dash, so git would take it for an option", Shown(a))
 		}
 	}
-	args := slices.Clone(op.command)
-	if !trusted {
-		args = append(args, op.guarded...)
-	}
-	args = append(args, c.Args...)
+	args := slices.Concat(op.command, op.guarded, c.Args)
 	if op.paths {
 		args = append(args, "--")
 	}
@@ -202,7 +196,7 @@ func (e *ExitError) Error() string {
 const (
 	grace       = time.Second      // git has so long to put away its locks when it is told to stop,
 	maxPipeWait = 20 * time.Second // we to read what is in its pipes when it has ended,
-	maxHeldWait = 2 * time.Second  // or less, where a hook or a helper may have left something that holds them
+	maxHeldWait = 2 * time.Second  // or less, where a helper may have left something that holds them
 )
 
 // errOutput is the cause of a stop at the limit of the output.
@@ -242,7 +236,7 @@ func run(ctx context.Context, cmd *exec.Cmd, op string, limit int64) ([]byte, er
 	err = cmd.Wait()
 	close(ended)
 	<-stopped
-	tree.Leave() // what a hook has left may go on
+	tree.Leave() // what a helper has left may go on
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errOutput):
 		return nil, Failf(TooMuch, "git %s gives more than %d bytes; narrow what is asked for", op, limit)

@@ -16,8 +16,7 @@ import (
 // they name, and that need no replacement where git is run by us: no operation
 // of ours obeys them, or fixed says what holds.
 var besides = []string{"core.fsmonitor", "core.hookspath", "include.path", "includeif.*.path", "credential.helper", "credential.*.helper",
-	"protocol.allow", "protocol.*.allow", "remote.*.vcs", "instaweb.*", "lfs.*.path", "lfs.*.args", "lfs.*.clean", "lfs.*.smudge", "lfs.standalonetransferagent",
-	"lfs.*.standalonetransferagent"}
+	"protocol.allow", "protocol.*.allow", "remote.*.vcs", "instaweb.*"}
 
 // Hazard says what in a git directory would make a git command in its working
 // tree run a program or obey files elsewhere, in words; "" is nothing. It

@@ -13,13 +13,13 @@ type operation struct {
 	command []string // the sub-command and what is always said to it
 	flags   []string // what arguments may begin with a dash; one that ends in = may be followed by any value
 	paths   bool     // takes paths after --
-	hooks   []string // what of the repository git would run for it
+	hooks   []string // what git would run for it in a terminal: see hooks.go of gitrepo
 	network bool     // may reach remotes
 	signs   bool     // may make a signature
 	index   bool     // goes by the index of the working tree, and is refused while that is damaged
 	filters bool     // writes files of the working tree, through the filters that attributes name
 	nested  bool     // asks submodules for their state, with their own settings
-	guarded []string // what is said besides unless the user trusts the workspace: of these settings the first one counts, so that no later one overrides them
+	guarded []string // what is said besides, so that no setting of the repository decides it
 	time    time.Duration
 }
 
@@ -36,6 +36,7 @@ var (
 	checkoutHooks = []string{"post-checkout", "reference-transaction", "post-index-change"}
 	mergeHooks    = []string{"pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-merge", "reference-transaction", "post-index-change"}
 	rebaseHooks   = []string{"pre-rebase", "post-rewrite", "post-checkout", "reference-transaction", "post-index-change"}
+	stashHooks    = []string{"reference-transaction", "post-index-change"}
 	refHooks      = []string{"reference-transaction"}
 )
 
@@ -78,8 +79,8 @@ var operations = []operation{
 	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
 	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-store", command: []string{"stash", "store", "--quiet"}, flags: []string{"--message="}, hooks: refHooks, time: quick},
 	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},
 	{name: "stash-list", command: []string{"log", "--no-color", "--no-show-signature", "-g", "--first-parent", "-m", "--format=%gd%x00%ct%x00%gs%x00", "-z", "refs/stash", "--"}, time: quick},

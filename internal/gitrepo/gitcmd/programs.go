@@ -1,11 +1,9 @@
 package gitcmd
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
@@ -15,8 +13,7 @@ import (
 type override struct{ key, value string }
 
 // programs are the settings by which a repository makes git run programs, or
-// write where it likes, and what each is replaced by unless the user trusts
-// the workspace. A star is any name, or none. A value of the user's own, for
+// write where it likes, and what each is replaced by. A star is any name, or none. A value of the user's own, for
 // the same key, goes before the one here.
 //
 // From git's documentation of its settings, and from what its source looks up.
@@ -73,6 +70,12 @@ var programs = []struct{ key, instead string }{
 	{"merge.verifysignatures", "false"},
 	{"push.gpgsign", "false"},
 	{"commit.template", os.DevNull},
+	{"lfs.*.path", ""}, // git-lfs may be the user's own filter, and obeys these
+	{"lfs.*.args", ""},
+	{"lfs.*.clean", ""},
+	{"lfs.*.smudge", ""},
+	{"lfs.*.standalonetransferagent", ""},
+	{"lfs.standalonetransferagent", ""},
 }
 
 // fixed are given to every run: they start nothing that outlives it.
@@ -101,17 +104,10 @@ func instead(key string) (value string, ok bool) {
 	return "", false
 }
 
-// overrides are the settings for one run.
-func (g *Git) overrides(conf Settings, op operation, hooks bool) []override {
-	list := slices.Clone(fixed)
-	if dir, mine := g.HooksDir(conf); !hooks || !mine && !g.Trusted() {
-		list = append(list, override{"core.hooksPath", g.quietHooks(conf, hooks)})
-	} else if conf.Value("core.hookspath") != dir {
-		list = append(list, override{"core.hooksPath", dir})
-	}
-	if g.Trusted() {
-		return list
-	}
+// overrides are the settings for one run. git itself runs no hook: see hooks.go of
+// gitrepo.
+func (g *Git) overrides(conf Settings, op operation) []override {
+	list := append(slices.Clone(fixed), override{"core.hooksPath", os.DevNull})
 	seen := map[string]bool{}
 	credentials := false
 	for _, s := range conf {
@@ -181,15 +177,10 @@ func (g *Git) HooksDir(conf Settings) (dir string, mine bool) {
 	return g.usableHooks(set.value), !set.own && g.outside(g.usableHooks(set.value))
 }
 
-// quietHooks is the directory of hooks when the repository's don't run: the
-// user's own, or none.
-func (g *Git) quietHooks(conf Settings, hooks bool) string {
-	if value, ok := conf.users("core.hookspath"); ok && hooks {
-		if dir := g.usableHooks(value); g.outside(dir) {
-			return dir
-		}
-	}
-	return os.DevNull
+// HooksOf are the hooks that git runs for an operation, by their names.
+func HooksOf(op string) []string {
+	o, _ := findOperation(op)
+	return o.hooks
 }
 
 func (g *Git) usableHooks(value string) string {
@@ -203,37 +194,4 @@ func (g *Git) outside(path string) bool {
 		path = real
 	}
 	return !gitfile.Within(g.Dir, path) && !gitfile.Within(g.GitDir, path) && !gitfile.Within(g.CommonDir, path)
-}
-
-// silentHooks are the repository's hooks that an operation would have run.
-func (g *Git) silentHooks(ctx context.Context, name string) ([]string, error) {
-	conf, err := g.Settings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dir, mine := g.HooksDir(conf)
-	if mine || g.Trusted() {
-		return nil, nil
-	}
-	op, _ := findOperation(name)
-	var names []string
-	for _, hook := range op.hooks {
-		if info, err := os.Stat(filepath.Join(dir, hook)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			names = append(names, hook)
-		}
-	}
-	return names, nil
-}
-
-// Silenced is the sentence about hooks that did not run, or "".
-func (g *Git) Silenced(ctx context.Context, op string) string {
-	names, err := g.silentHooks(ctx, op)
-	if err != nil || len(names) == 0 {
-		return ""
-	}
-	what := "the hook " + names[0]
-	if len(names) > 1 {
-		what = "the hooks " + strings.Join(names, ", ")
-	}
-	return what + " did not run: " + TrustHint
 }

@@ -58,6 +58,16 @@ func (g *Git) Settings(ctx context.Context) (Settings, error) {
 		return nil, g.Explain(err)
 	}
 	list := parseSettings(string(out))
+	inside := map[string]bool{}
+	for i, s := range list {
+		if s.own || !filepath.IsAbs(s.file) {
+			continue
+		}
+		if _, ok := inside[s.file]; !ok {
+			inside[s.file] = !g.outside(s.file)
+		}
+		list[i].own = inside[s.file] // whoever includes it: it came with the code, or an agent wrote it
+	}
 	g.runner.list, g.runner.files = list, files
 	for _, s := range list {
 		if _, ok := files[s.file]; !ok && filepath.IsAbs(s.file) {

@@ -10,19 +10,18 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 )
 
-// Trusted reports whether what the repository names may run.
+// Trusted reports whether what the repository names may run in the sandbox, and may
+// say how connections are made.
 func (g *Git) Trusted() bool { return g.mayTrust != nil && g.mayTrust() }
 
-// mayRun refuses, in a workspace that isn't trusted, what can't be made
-// harmless by other settings.
+// mayRun refuses what can't be made harmless by other settings. Trust does not
+// matter: git runs outside of the sandbox, and what an agent may have prepared in the
+// workspace is not what the user trusted.
 func (g *Git) mayRun(ctx context.Context, op operation, conf Settings) error {
-	if g.Trusted() {
-		return nil
-	}
 	for _, s := range conf {
 		section, middle, _ := gitconfig.SplitKey(s.Key)
 		if s.own && section == "includeif" && strings.HasPrefix(middle, "onbranch:") {
-			return untrustedf("the repository's settings include others by branch (%s), so that they can change while git runs", Shown(s.Key))
+			return refusedf("the repository's settings include others by branch (%s), so that they can change while git runs", Shown(s.Key))
 		}
 	}
 	if op.network {
@@ -31,7 +30,7 @@ func (g *Git) mayRun(ctx context.Context, op operation, conf Settings) error {
 		}
 	}
 	if names := conf.OwnFilters(); op.filters && len(names) > 0 {
-		return untrustedf("files pass through the filter %s, which the repository's own settings define; without it they would be damaged", Shown(strings.Join(names, ", ")))
+		return refusedf("files pass through the filter %s, which the repository's own settings define; without it they would be damaged", Shown(strings.Join(names, ", ")))
 	}
 	if op.nested {
 		return g.mayEnter(ctx)
@@ -55,14 +54,14 @@ func (g *Git) mayEnter(ctx context.Context) error {
 		}
 		sub, err := g.open(dir)
 		if err != nil || sub.Dir != dir {
-			return untrustedf("the submodule %s can't be looked into (%v)", Shown(path), err)
+			return refusedf("the submodule %s can't be looked into (%v)", Shown(path), err)
 		}
 		conf, err := sub.Settings(ctx)
 		if err != nil {
 			return err
 		}
 		if names := conf.OwnFilters(); len(names) > 0 {
-			return untrustedf("the submodule %s defines the filter %s, which git would run", Shown(path), Shown(strings.Join(names, ", ")))
+			return refusedf("the submodule %s defines the filter %s, which git would run", Shown(path), Shown(strings.Join(names, ", ")))
 		}
 		if err := sub.mayEnter(ctx); err != nil {
 			return err
@@ -78,7 +77,7 @@ func (g *Git) mayEnter(ctx context.Context) error {
 func (g *Git) mayReach(conf Settings) error {
 	for _, dir := range [...]string{"remotes", "branches"} {
 		if names, _ := filepath.Glob(filepath.Join(g.CommonDir, dir, "*")); len(names) > 0 {
-			return untrustedf("the repository describes remotes in the old way, in %s", Shown(names[0]))
+			return refusedf("the repository describes remotes in the old way, in %s", Shown(names[0]))
 		}
 	}
 	for _, s := range conf {
@@ -96,9 +95,9 @@ func (g *Git) mayReach(conf Settings) error {
 			near = s.value != "." && !known && g.inside(s.value)
 		}
 		if near {
-			return untrustedf("the setting %s leads to a repository inside the workspace, whose hooks could run", Shown(s.Key))
+			return refusedf("the setting %s leads to a repository inside the workspace, whose hooks could run", Shown(s.Key))
 		}
-		if s.own && (section == "http" || section == "remote" && name == "proxy") && slices.Contains(connection, name) {
+		if s.own && !g.Trusted() && (section == "http" || section == "remote" && name == "proxy") && slices.Contains(connection, name) {
 			return untrustedf("the repository's own setting %s decides to whom the user's credentials would be sent", Shown(s.Key))
 		}
 	}
@@ -133,6 +132,16 @@ func untrustedf(format string, args ...any) error {
 	f.Text += "; " + TrustHint
 	return f
 }
+
+// refusedf says that something is not done here at all.
+func refusedf(format string, args ...any) error {
+	f := Failf(Unavailable, format, args...)
+	f.Text += "; " + OutsideHint
+	return f
+}
+
+// OutsideHint says why nothing that a repository names is run by the git that we run.
+const OutsideHint = "what a repository names is not run outside of the sandbox; the user can do it in a terminal"
 
 // TrustHint says what to do where a repository's programs would have to run.
 const TrustHint = "the workspace is not trusted; the user can set sidecar.workspace.trust to trusted"
