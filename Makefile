@@ -11,7 +11,7 @@ export CGO_CFLAGS := -O2 -w
 VSCODE  := editors/vscode
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo cross platforms windows release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools
+.PHONY: build demo cross platforms windows release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools machine
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -53,6 +53,11 @@ tools: ## what the tests run: real editors, ripgrep and ctags to compare with, b
 	fi
 	@GO=$(GO) internal/langserver/testdata/setup.sh >/dev/null
 	@internal/test/clients/testdata/setup.sh >/dev/null
+
+machine: tools $(VSCODE)/node_modules/.package-lock.json ## all that make test installs, and nothing is tested
+	internal/test/platforms/testdata/windows.sh --setup
+	$(VSCODE)/scripts/setup.sh workbench >/dev/null
+	$(VSCODE)/scripts/setup.sh workbench floor >/dev/null
 
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...

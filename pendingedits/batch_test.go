@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -384,7 +385,7 @@ func TestLogFromBeforeBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBatch(t, "a", ten, "b", ten, "new", "n\n")
-	b.must(errors.Join(b.store.Close(), os.MkdirAll(b.state, 0o700), os.WriteFile(filepath.Join(b.state, "pending.log"), data, 0o600)))
+	b.must(errors.Join(b.store.Close(), ownfile.MkdirAll(b.state, 0o700), ownfile.WriteFile(filepath.Join(b.state, "pending.log"), data, 0o600)))
 	b.open()
 	var got []string
 	for _, e := range b.store.List("").Edits {

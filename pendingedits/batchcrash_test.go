@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -86,7 +87,7 @@ func (d *desk) edit(changes []workspace.Change, back bool) error {
 	}
 	data, err := json.Marshal(docs)
 	if err == nil {
-		err = errors.Join(os.WriteFile(d.path+".new", data, 0o600), os.Rename(d.path+".new", d.path))
+		err = errors.Join(ownfile.WriteFile(d.path+".new", data, 0o600), ownfile.Rename(d.path+".new", d.path))
 	}
 	return err
 }
@@ -190,19 +191,19 @@ func prepare(dir string, n int) error {
 	for i := range n {
 		path := filepath.Join(dir, "root", trialName(i))
 		before, _ := proposal(i)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
 		if before == absent {
 			continue
 		}
 		if target, ok := strings.CutPrefix(before, linkMark); ok {
-			if err := os.Symlink(target, path); err != nil {
+			if err := ownfile.Symlink(target, path); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := os.WriteFile(path, []byte(before), 0o644); err != nil {
+		if err := ownfile.WriteFile(path, []byte(before), 0o644); err != nil {
 			return err
 		}
 		if isOpen(i) {
@@ -211,7 +212,7 @@ func prepare(dir string, n int) error {
 	}
 	data, err := json.Marshal(docs)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "editor"), data, 0o600)
+		err = ownfile.WriteFile(filepath.Join(dir, "editor"), data, 0o600)
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -205,10 +206,10 @@ func dieAt(dir string, at int) error {
 func newWorldDir(t *testing.T) string {
 	dir := memDir(t)
 	for name, text := range crashFiles {
-		if err := os.MkdirAll(filepath.Join(dir, "root"), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Join(dir, "root"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "root", name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, "root", name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var everything = flag.Bool("everything", false, "crash at every point of accepting 20 and 50 files, and at every point of recovering from that; more random steps")
@@ -16,6 +18,6 @@ func memDir(t *testing.T) string {
 	if err != nil || !filepath.IsAbs(dir) {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { ownfile.RemoveAll(dir) })
 	return dir
 }

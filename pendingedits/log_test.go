@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -159,17 +160,17 @@ func TestOpenAfterDamage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, dir := t.TempDir(), filepath.Join(t.TempDir(), "p")
 			write := func(name string, data []byte) {
-				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				if err := ownfile.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := ownfile.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			write(logName, c.data)
 			write(logName+".new", []byte("of a rewrite that was cut short"))
 			write(logName+".damaged-1", []byte("an earlier one"))
-			if err := os.WriteFile(filepath.Join(root, "a"), []byte("1\r2\n3"), 0o600); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(root, "a"), []byte("1\r2\n3"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			disk, err := workspace.OpenDisk([]workspace.Folder{{Name: "r", Dir: root}}, workspace.DiskOptions{})
@@ -222,7 +223,7 @@ func TestOpenForeign(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			name := filepath.Join(dir, logName)
-			if err := os.WriteFile(name, c.data, 0o600); err != nil {
+			if err := ownfile.WriteFile(name, c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // the first gives the directory free
@@ -327,7 +328,7 @@ func TestLinks(t *testing.T) {
 		if name == "" {
 			symlink.Make(t, filepath.Dir(target), state)
 		} else {
-			if err := os.Mkdir(state, 0o700); err != nil {
+			if err := ownfile.Mkdir(state, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			symlink.Make(t, target, filepath.Join(state, name))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -90,7 +91,7 @@ func TestMode(t *testing.T) {
 		t.Errorf("the mode that it has: %+v", l)
 	}
 	apply("bin", "\x00\x01", "\x00\x01", 0o644)
-	if err := os.Remove(filepath.Join(b.dir, "bin")); err != nil {
+	if err := ownfile.Remove(filepath.Join(b.dir, "bin")); err != nil {
 		t.Fatal(err)
 	}
 	b.store.BaseChanged("bin")
@@ -101,7 +102,7 @@ func TestMode(t *testing.T) {
 
 func (b *bench) chmod(name string, mode os.FileMode) {
 	b.t.Helper()
-	if err := os.Chmod(filepath.Join(b.dir, name), mode); err != nil {
+	if err := ownfile.Chmod(filepath.Join(b.dir, name), mode); err != nil {
 		b.t.Fatal(err)
 	}
 	b.store.BaseChanged(name)
@@ -155,8 +156,8 @@ func TestLinkConflicts(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(b.dir, "f")); err != nil || target != "g" {
 		t.Errorf("%q %v", target, err)
 	}
-	must(os.Remove(filepath.Join(b.dir, "f")))
-	must(os.Symlink("elsewhere", filepath.Join(b.dir, "f")))
+	must(ownfile.Remove(filepath.Join(b.dir, "f")))
+	must(ownfile.Symlink("elsewhere", filepath.Join(b.dir, "f")))
 	if u, err := b.store.Undo(t.Context()); err != nil || len(u.Failed) != 1 {
 		t.Errorf("a link that the user changed was taken back: %+v %v", u, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -245,7 +246,7 @@ func TestLogFromBeforeOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, "a", numbered, "b", "two\n")
-	b.must(errors.Join(b.store.Close(), os.MkdirAll(b.state, 0o700), os.WriteFile(filepath.Join(b.state, "pending.log"), data, 0o600)))
+	b.must(errors.Join(b.store.Close(), ownfile.MkdirAll(b.state, 0o700), ownfile.WriteFile(filepath.Join(b.state, "pending.log"), data, 0o600)))
 	b.open()
 	b.wantWhose("old", "a:2 B", "a:8 B", "new:0 A")
 	b.by("A", "a", "5\n", "A5\n")

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -78,7 +79,7 @@ func (r *repo) Commit(_ context.Context, c pendingedits.CommitRequest) (string, 
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(os.WriteFile(r.path+".new", data, 0o600), os.Rename(r.path+".new", r.path)); err != nil {
+	if err := errors.Join(ownfile.WriteFile(r.path+".new", data, 0o600), ownfile.Rename(r.path+".new", r.path)); err != nil {
 		return "", err
 	}
 	return fmt.Sprint("id", len(list)), r.point("repo.committed")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -319,7 +320,7 @@ func TestOutsideWriter(t *testing.T) {
 				if at == "on the hunk" {
 					text = []byte(replace(string(text), users, "", "5\n", users, "five\n", users))
 				}
-				if err := os.WriteFile(path, text, 0o644); err != nil {
+				if err := ownfile.WriteFile(path, text, 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -347,7 +348,7 @@ func TestOutsideWriter(t *testing.T) {
 			if !strings.Contains(b.onDisk("a"), users) {
 				t.Errorf("%s, moment %d: the user's line is gone: %q", at, moment, b.onDisk("a"))
 			}
-			if err := os.WriteFile(path, []byte(ten), 0o644); err != nil { // the careless way
+			if err := ownfile.WriteFile(path, []byte(ten), 0o644); err != nil { // the careless way
 				t.Fatal(err)
 			}
 			if !strings.Contains(b.onDisk("a"), users) {

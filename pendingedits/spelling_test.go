@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -211,7 +212,7 @@ func TestRespell(t *testing.T) {
 		b := open("a.go", "1\n")
 		b.move("a.go", "A.go")
 		for _, r := range [][2]string{{"a.go", "x"}, {"x", "A.go"}} {
-			if err := os.Rename(filepath.Join(b.dir, r[0]), filepath.Join(b.dir, r[1])); err != nil {
+			if err := ownfile.Rename(filepath.Join(b.dir, r[0]), filepath.Join(b.dir, r[1])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -272,7 +273,7 @@ func TestKeptUnderAnotherSpelling(t *testing.T) {
 		}
 		if !really {
 			for _, name := range names[:2] {
-				if err := os.Remove(filepath.Join(now.dir, name)); err != nil {
+				if err := ownfile.Remove(filepath.Join(now.dir, name)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -76,10 +76,10 @@ func (b *bench) reopen() {
 func (b *bench) write(name, text string) {
 	b.t.Helper()
 	path := filepath.Join(b.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(path, []byte(text), 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 	if b.store != nil {
@@ -89,7 +89,7 @@ func (b *bench) write(name, text string) {
 
 func (b *bench) remove(name string) {
 	b.t.Helper()
-	if err := os.Remove(filepath.Join(b.dir, name)); err != nil {
+	if err := ownfile.Remove(filepath.Join(b.dir, name)); err != nil {
 		b.t.Fatal(err)
 	}
 	b.store.BaseChanged(name)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -78,11 +79,11 @@ func (c copied) writeTo(dir string) error {
 		switch {
 		case name == ".":
 		case f.mode.IsDir():
-			err = os.Mkdir(path, f.mode.Perm())
+			err = ownfile.Mkdir(path, f.mode.Perm())
 		case f.mode&fs.ModeSymlink != 0:
-			err = os.Symlink(f.text, path)
+			err = ownfile.Symlink(f.text, path)
 		default:
-			err = os.WriteFile(path, []byte(f.text), f.mode.Perm())
+			err = ownfile.WriteFile(path, []byte(f.text), f.mode.Perm())
 		}
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ type sweep struct {
 func (s *sweep) in(c copied, do func(dir string)) {
 	s.t.Helper()
 	dir := filepath.Join(s.scratch, "trial")
-	err := os.Mkdir(dir, 0o700)
+	err := ownfile.Mkdir(dir, 0o700)
 	if err == nil {
 		err = c.writeTo(dir)
 	}
@@ -116,7 +117,7 @@ func (s *sweep) in(c copied, do func(dir string)) {
 		s.t.Fatal(err)
 	}
 	do(dir)
-	os.RemoveAll(dir)
+	ownfile.RemoveAll(dir)
 }
 
 // run does what a process does, and returns what a kill leaves at each point.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -101,7 +102,7 @@ func TestUndoApplied(t *testing.T) {
 		t.Skip("files have no modes here")
 	}
 	b := newBench(t, "a", "one\n", "gone", "bye\n", "old", "text\n", "run", "#!\n")
-	if err := os.Chmod(filepath.Join(b.dir, "gone"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(b.dir, "gone"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(name string) bool {

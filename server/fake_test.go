@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -107,10 +108,10 @@ func newWorldAt(t testing.TB, dir, state string, set setup) *world {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	w := &world{t: t, ctx: ctx, dir: dir, state: state, batch: set.batch, tools: &calls{}, bus: events.NewBus()}
 	for name, text := range set.files {
-		if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(w.path(name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(w.path(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

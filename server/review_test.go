@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -350,7 +351,7 @@ func TestShow(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.txt": "a\n"}})
 	w.propose("a.txt", "a\n", "A\n")
 	secret := filepath.Join(w.dir, "a.txt")
-	w.must(os.MkdirAll(filepath.Join(w.state, "show"), 0o700))
+	w.must(ownfile.MkdirAll(filepath.Join(w.state, "show"), 0o700))
 	symlink.Make(t, secret, filepath.Join(w.state, "show", "review.diff"))
 	r := run[showResult](w, "sidecar.review.show", object{"uri": w.uri("a.txt")})
 	path, _ := workspace.FilePath(r.URI)

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -32,7 +32,7 @@ func TestUndoOfAppliedEdits(t *testing.T) {
 	}
 	write := func(name, text string) {
 		t.Helper()
-		w.must(os.WriteFile(w.path(name), []byte(text), 0o644))
+		w.must(ownfile.WriteFile(w.path(name), []byte(text), 0o644))
 	}
 	want := func(open, closed string) {
 		t.Helper()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -73,15 +74,15 @@ func TestConversions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				os.Remove(w.Path(name))
-				if err := os.WriteFile(w.Path(name), now, 0o644); err != nil {
+				ownfile.Remove(w.Path(name))
+				if err := ownfile.WriteFile(w.Path(name), now, 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if d, err := h.Diff(ctx, s.ID); err != nil || len(d.Files) > 0 {
 				t.Errorf("diff of files that were written again: %+v %v", d, err)
 			}
-			if err := os.WriteFile(w.Path("same"), append(data, "more\n"...), 0o644); err != nil {
+			if err := ownfile.WriteFile(w.Path("same"), append(data, "more\n"...), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			if d, err := h.Diff(ctx, s.ID); err != nil || len(d.Files) != 1 || !strings.Contains(d.Text, "+more\n") {

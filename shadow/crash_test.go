@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -244,10 +245,10 @@ func TestSweepKeepsWork(t *testing.T) {
 	s, w := h.create(shadow.CreateRequest{ID: "x"})
 	w.Write("work", "precious\n")
 	h.Git("worktree", "add", "-q", "--detach", ".sidecar/shadows/byhand")
-	if err := os.RemoveAll(h.Path(".git/worktrees/x")); err != nil {
+	if err := ownfile.RemoveAll(h.Path(".git/worktrees/x")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(h.Path(".sidecar/shadows/empty"), 0o755); err != nil {
+	if err := ownfile.Mkdir(h.Path(".sidecar/shadows/empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	openHouse(t, h.Repo, shadow.Options{})

@@ -1,11 +1,11 @@
 package shadow_test
 
 import (
-	"os"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -15,7 +15,7 @@ func TestReadingIsNotNoted(t *testing.T) {
 	h := newHouse(t, "a", "1\n", "control", "2\n")
 	long := time.Now().Add(-100 * time.Hour)
 	for _, name := range []string{"a", "control"} {
-		if err := os.Chtimes(h.Path(name), long, long.Add(time.Hour)); err != nil {
+		if err := ownfile.Chtimes(h.Path(name), long, long.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

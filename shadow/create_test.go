@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -50,25 +51,28 @@ func TestCreateRefused(t *testing.T) {
 		{name: "the name of a worktree", setup: func(h *house) { h.Git("worktree", "add", "-q", "--detach", "../x") }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrExists, says: "choose another", good: shadow.CreateRequest{ID: "y"}},
 		{name: "a directory in the way", setup: func(h *house) { h.Write(".sidecar/shadows/x/mine", "1") }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrExists, says: "choose another", good: shadow.CreateRequest{ID: "y"}},
 		{name: "a link in place of .sidecar", setup: func(h *house) {
-			os.Rename(h.Path(".sidecar"), h.Path("elsewhere"))
-			os.Symlink("elsewhere", h.Path(".sidecar"))
-			os.WriteFile(h.Path(".git/info/exclude"), []byte("/.sidecar\n/elsewhere\n"), 0o644)
-		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link", undo: func(h *house) { os.Remove(h.Path(".sidecar")); os.Rename(h.Path("elsewhere"), h.Path(".sidecar")) }},
-		{name: "a link in place of .sidecar/shadows", setup: func(h *house) { os.Symlink(h.t.TempDir(), h.Path(".sidecar/shadows")) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link",
-			undo: func(h *house) { os.Remove(h.Path(".sidecar/shadows")) }},
+			ownfile.Rename(h.Path(".sidecar"), h.Path("elsewhere"))
+			ownfile.Symlink("elsewhere", h.Path(".sidecar"))
+			ownfile.WriteFile(h.Path(".git/info/exclude"), []byte("/.sidecar\n/elsewhere\n"), 0o644)
+		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link", undo: func(h *house) {
+			ownfile.Remove(h.Path(".sidecar"))
+			ownfile.Rename(h.Path("elsewhere"), h.Path(".sidecar"))
+		}},
+		{name: "a link in place of .sidecar/shadows", setup: func(h *house) { ownfile.Symlink(h.t.TempDir(), h.Path(".sidecar/shadows")) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link",
+			undo: func(h *house) { ownfile.Remove(h.Path(".sidecar/shadows")) }},
 		{name: "a link in place of the locks", setup: func(h *house) {
-			os.MkdirAll(h.Path(".sidecar/state"), 0o755)
-			os.Symlink(h.t.TempDir(), h.Path(".sidecar/state/shadows"))
-		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link", undo: func(h *house) { os.Remove(h.Path(".sidecar/state/shadows")) }},
-		{name: "a file in place of .sidecar/shadows", setup: func(h *house) { os.WriteFile(h.Path(".sidecar/shadows"), nil, 0o644) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is not a directory",
-			undo: func(h *house) { os.Remove(h.Path(".sidecar/shadows")) }},
+			ownfile.MkdirAll(h.Path(".sidecar/state"), 0o755)
+			ownfile.Symlink(h.t.TempDir(), h.Path(".sidecar/state/shadows"))
+		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is a link", undo: func(h *house) { ownfile.Remove(h.Path(".sidecar/state/shadows")) }},
+		{name: "a file in place of .sidecar/shadows", setup: func(h *house) { ownfile.WriteFile(h.Path(".sidecar/shadows"), nil, 0o644) }, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrUnusable, says: "is not a directory",
+			undo: func(h *house) { ownfile.Remove(h.Path(".sidecar/shadows")) }},
 		{name: "an include file that takes too much", setup: func(h *house) {
 			h.Commit("rules", ".gitignore", "big/\n", ".worktreeinclude", "big\n")
-			os.Mkdir(h.Path("big"), 0o755)
+			ownfile.Mkdir(h.Path("big"), 0o755)
 			for i := range 20_001 {
-				os.Link(h.Path("a"), h.Path(fmt.Sprintf("big/%d", i)))
+				ownfile.Link(h.Path("a"), h.Path(fmt.Sprintf("big/%d", i)))
 			}
-		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrTooMuch, says: "end the pattern", undo: func(h *house) { os.Remove(h.Path(".worktreeinclude")) }},
+		}, req: shadow.CreateRequest{ID: "x"}, err: shadow.ErrTooMuch, says: "end the pattern", undo: func(h *house) { ownfile.Remove(h.Path(".worktreeinclude")) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, "a", "1\n", "dir/b", "2\n")
@@ -255,12 +259,12 @@ func TestUncommitted(t *testing.T) {
 	h.Git("add", "staged", "both", "added")
 	h.Git("rm", "-q", "removed")
 	h.Write("unstaged", "2\n", "both", "3\n", "untracked", "u\n", "new dir/x", "x\n", "noise.log", "ignored\n", "out/x", "ignored\n")
-	os.Remove(h.Path("deleted"))
-	os.Chmod(h.Path("mode"), 0o755)
-	os.RemoveAll(h.Path("dir to file"))
-	os.Remove(h.Path("file to dir"))
+	ownfile.Remove(h.Path("deleted"))
+	ownfile.Chmod(h.Path("mode"), 0o755)
+	ownfile.RemoveAll(h.Path("dir to file"))
+	ownfile.Remove(h.Path("file to dir"))
 	h.Write("dir to file", "f\n", "file to dir/x", "x\n")
-	if err := os.Symlink("same", h.Path("link")); err != nil {
+	if err := ownfile.Symlink("same", h.Path("link")); err != nil {
 		t.Fatal(err)
 	}
 	status := h.Git("status", "--porcelain", "-uall")
@@ -377,7 +381,7 @@ func TestInclude(t *testing.T) {
 	if _, err := h.Discard(context.Background(), "x"); err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(h.Path(".env"))
+	ownfile.Remove(h.Path(".env"))
 	h.Close()
 	_, w = h.create(shadow.CreateRequest{ID: "y"})
 	if _, err := os.Lstat(w.Path(".env")); err == nil {
@@ -409,12 +413,14 @@ func TestSubmodule(t *testing.T) {
 	// What a task has put there is not left for the next one.
 	for i, leave := range []func() error{
 		func() error { return nil },
-		func() error { return os.WriteFile(w.Path("mod/secret"), []byte("x"), 0o644) },
-		func() error { return os.Remove(w.Path("mod")) },
+		func() error { return ownfile.WriteFile(w.Path("mod/secret"), []byte("x"), 0o644) },
+		func() error { return ownfile.Remove(w.Path("mod")) },
 		func() error {
-			return errors.Join(os.Remove(w.Path("mod")), os.WriteFile(w.Path("mod"), []byte("x"), 0o644))
+			return errors.Join(ownfile.Remove(w.Path("mod")), ownfile.WriteFile(w.Path("mod"), []byte("x"), 0o644))
 		},
-		func() error { return errors.Join(os.Remove(w.Path("mod")), os.Symlink(sub.Dir, w.Path("mod"))) },
+		func() error {
+			return errors.Join(ownfile.Remove(w.Path("mod")), ownfile.Symlink(sub.Dir, w.Path("mod")))
+		},
 	} {
 		if err := leave(); err != nil {
 			t.Fatal(err)
@@ -465,12 +471,12 @@ func TestRecycle(t *testing.T) {
 	_, w := h.create(shadow.CreateRequest{ID: "one"})
 	w.Write("a", "changed\n", "new", "n\n", "b/x.o", "object\n", "b/nested/f", "f\n")
 	w.Git("init", "-q", "b/nested")
-	os.Remove(w.Path("b/c"))
-	if err := os.Symlink("/etc", w.Path("b/c")); err != nil {
+	ownfile.Remove(w.Path("b/c"))
+	if err := ownfile.Symlink(h.t.TempDir(), w.Path("b/c")); err != nil {
 		t.Fatal(err)
 	}
-	os.RemoveAll(w.Path("b/d"))
-	if err := os.Symlink(h.t.TempDir(), w.Path("b/d")); err != nil {
+	ownfile.RemoveAll(w.Path("b/d"))
+	if err := ownfile.Symlink(h.t.TempDir(), w.Path("b/d")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Discard(context.Background(), "one"); err != nil {

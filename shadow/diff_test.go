@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -43,7 +43,7 @@ func work(t *testing.T, w interface {
 		"modified", "1\nx\n3\n", "no end", "without an end", "created", "c\n", "deep/er/created", "c\n", "empty", "", "binary", "\x00\x02",
 		"a \"quoted\"\tname", "q\n", "crlf", "one\r\ntwo\r\n3\r\n", "ignored.log", "no\n", "forced.log", "yes\n")
 	w.Git("add", "-f", "forced.log")
-	for _, err := range []error{os.Remove(w.Path("deleted")), os.Chmod(w.Path("run"), 0o755), os.Symlink("modified", w.Path("link"))} {
+	for _, err := range []error{ownfile.Remove(w.Path("deleted")), ownfile.Chmod(w.Path("run"), 0o755), ownfile.Symlink("modified", w.Path("link"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,23 +121,23 @@ func TestDiffRandom(t *testing.T) {
 				at := name()
 				switch rnd.IntN(9) {
 				case 0:
-					os.RemoveAll(w.Path(at))
+					ownfile.RemoveAll(w.Path(at))
 				case 1:
-					os.RemoveAll(w.Path(pick("a", "c", "a/b")))
+					ownfile.RemoveAll(w.Path(pick("a", "c", "a/b")))
 				case 2:
-					os.Rename(w.Path(at), w.Path(name()))
+					ownfile.Rename(w.Path(at), w.Path(name()))
 				case 3:
-					os.Chmod(w.Path(at), 0o755)
+					ownfile.Chmod(w.Path(at), 0o755)
 				case 4:
-					os.Symlink(pick("f", "nowhere", "a"), w.Path(at))
+					ownfile.Symlink(pick("f", "nowhere", "a"), w.Path(at))
 				case 5:
 					w.Git("add", "-A")
 					w.Git("commit", "-q", "--allow-empty", "-m", "inside")
 				case 6:
 					w.Try("add", "-f", at)
 				default:
-					if os.MkdirAll(filepath.Dir(w.Path(at)), 0o755) == nil {
-						os.WriteFile(w.Path(at), []byte(text()), 0o644)
+					if ownfile.MkdirAll(filepath.Dir(w.Path(at)), 0o755) == nil {
+						ownfile.WriteFile(w.Path(at), []byte(text()), 0o644)
 					}
 				}
 			}
@@ -163,8 +163,8 @@ func TestDiffApplies(t *testing.T) {
 	s, w := h.create(shadow.CreateRequest{ID: "x"})
 	w.Git("mv", "renamed", "new name")
 	w.Write("modified", "1\nx\n3\n", "no end", "without", "deep/created", "c\n", "a \"q\"\tname", "q\n", "crlf", "one\r\n2\r\n")
-	os.Remove(w.Path("deleted"))
-	os.Chmod(w.Path("run"), 0o755)
+	ownfile.Remove(w.Path("deleted"))
+	ownfile.Chmod(w.Path("run"), 0o755)
 	d, err := h.Diff(context.Background(), s.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -207,13 +207,13 @@ func TestUnknown(t *testing.T) {
 	h.Git("worktree", "add", "-q", "--detach", "../theirs")
 	h.Git("worktree", "add", "-q", "--detach", ".sidecar/shadows/byhand")
 	linked, _ := h.create(shadow.CreateRequest{ID: "linked"})
-	os.Rename(linked.Path, linked.Path+"-away")
-	os.Symlink(linked.Path+"-away", linked.Path)
+	ownfile.Rename(linked.Path, linked.Path+"-away")
+	ownfile.Symlink(linked.Path+"-away", linked.Path)
 	replaced, _ := h.create(shadow.CreateRequest{ID: "replaced"})
-	os.RemoveAll(replaced.Path)
+	ownfile.RemoveAll(replaced.Path)
 	h.Write(".sidecar/shadows/replaced/mine", "1\n")
 	stolen, _ := h.create(shadow.CreateRequest{ID: "stolen"})
-	os.WriteFile(stolen.Path+"/.git", []byte("gitdir: "+h.Path(".git/worktrees/good")+"\n"), 0o644)
+	ownfile.WriteFile(stolen.Path+"/.git", []byte("gitdir: "+h.Path(".git/worktrees/good")+"\n"), 0o644)
 	before := h.everything()
 	ctx := context.Background()
 	for _, id := range []string{"nothing", "theirs", "byhand", "linked", "replaced", "stolen", "../good", "", "."} {

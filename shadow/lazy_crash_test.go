@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -72,7 +73,7 @@ func applyAndDie(ctx context.Context, m *shadow.Manager, step string) error {
 
 func lazyHouse(t *testing.T) *house {
 	h := newHouse(t, "a", "1\n", "b/c", "2\n", "b/d", "3\n", "b/e", "4\n", "y/z", "5\n", "z", "6\n")
-	if err := os.Symlink("b/e", h.Path("link")); err != nil {
+	if err := ownfile.Symlink("b/e", h.Path("link")); err != nil {
 		t.Fatal(err)
 	}
 	h.Commit("second")

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -37,12 +38,21 @@ func unusual(t *testing.T) *gittest.Repo {
 		".gitignore", "*.log\n/build/\n!keep.log\n", "keep.log", "kept\n", "tracked.log", "ignored but tracked\n", "dir/.gitignore", "*.tmp\nsub/d.md\n",
 		".ignore", "secret.md\n", "secret.md", "s\n", "build/out", "o\n", "deep/er/still/x", "x\n", "bin", "a\x00b", "run.sh", "#!/bin/sh\n",
 	)
-	for link, to := range map[string]string{"to-file": "a.txt", "to-dir": "dir/sub", "dir/up": "../a.txt", "dangling": "nowhere/x", "out": "/etc/passwd", "loop": "loop", "deep/link": "er/still"} {
-		if err := os.Symlink(to, r.Path(link)); err != nil {
+	decoy := filepath.Join(t.TempDir(), "decoy")
+	if err := ownfile.WriteFile(decoy, []byte("decoy\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if data, err := os.ReadFile(decoy); err != nil || string(data) != "decoy\n" {
+			t.Errorf("what the tree's link leads to has %q, %v", data, err)
+		}
+	})
+	for link, to := range map[string]string{"to-file": "a.txt", "to-dir": "dir/sub", "dir/up": "../a.txt", "dangling": "nowhere/x", "out": decoy, "loop": "loop", "deep/link": "er/still"} {
+		if err := ownfile.Symlink(to, r.Path(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(r.Path("run.sh"), 0o755); err != nil {
+	if err := ownfile.Chmod(r.Path("run.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r.Git("add", "-f", ".")
@@ -56,9 +66,9 @@ func dirty(t *testing.T, r *gittest.Repo) {
 	r.Write("a.txt", "MAIN was here\n", "dir/sub/d.md", "MAIN\n", "new-in-main", "MAIN\n", ".ignore", "*.go\n")
 	r.Git("add", "a.txt", "new-in-main")
 	for _, err := range []error{
-		os.Remove(r.Path("dir/b.go")), os.RemoveAll(r.Path("deep")), os.Remove(r.Path("to-file")),
-		os.Symlink("dir/b.go", r.Path("to-file")), os.Remove(r.Path("keep.log")), os.Mkdir(r.Path("keep.log"), 0o755),
-		os.Chmod(r.Path("secret.md"), 0o755),
+		ownfile.Remove(r.Path("dir/b.go")), ownfile.RemoveAll(r.Path("deep")), ownfile.Remove(r.Path("to-file")),
+		ownfile.Symlink("dir/b.go", r.Path("to-file")), ownfile.Remove(r.Path("keep.log")), ownfile.Mkdir(r.Path("keep.log"), 0o755),
+		ownfile.Chmod(r.Path("secret.md"), 0o755),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -256,29 +266,29 @@ func (w *twins) disturb(names []string) {
 	}
 	replace := func(do func() error) {
 		info, err := os.Lstat(at)
-		if os.RemoveAll(at) == nil && do() == nil && err == nil && w.r.IntN(2) == 0 {
-			_ = os.Chtimes(at, info.ModTime(), info.ModTime())
+		if ownfile.RemoveAll(at) == nil && do() == nil && err == nil && w.r.IntN(2) == 0 {
+			_ = ownfile.Chtimes(at, info.ModTime(), info.ModTime())
 		}
 	}
 	switch w.r.IntN(8) {
 	case 0: // another text of the same length, and the same time
 		if data, err := os.ReadFile(at); err == nil {
-			replace(func() error { return os.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644) })
+			replace(func() error { return ownfile.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644) })
 		}
 	case 1:
 		if data, err := os.ReadFile(at); err == nil {
-			_ = os.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644)
+			_ = ownfile.WriteFile(at, bytes.Repeat([]byte("M"), len(data)), 0o644)
 		}
 	case 2:
-		replace(func() error { return os.Symlink(filepath.Base(pick()), at) })
+		replace(func() error { return ownfile.Symlink(filepath.Base(pick()), at) })
 	case 3:
-		replace(func() error { return os.MkdirAll(filepath.Join(at, "MAIN"), 0o755) })
+		replace(func() error { return ownfile.MkdirAll(filepath.Join(at, "MAIN"), 0o755) })
 	case 4:
-		_ = os.Rename(at, pick())
+		_ = ownfile.Rename(at, pick())
 	case 5:
-		_ = os.Rename(at, at+".MAIN")
+		_ = ownfile.Rename(at, at+".MAIN")
 	case 6:
-		_ = os.Chmod(at, 0o755)
+		_ = ownfile.Chmod(at, 0o755)
 	case 7: // as it was
 		rel, _ := filepath.Rel(w.Dir, at)
 		w.Try("checkout", "-f", "HEAD", "--", rel)

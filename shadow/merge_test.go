@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -74,109 +75,127 @@ func TestMerge(t *testing.T) {
 		{name: "the same lines", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x"), "g", "other\n") }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
 			want: "modify g, conflict f", again: "conflict f", after: files{"f", edit(2, "y"), "g", "other\n"}},
 		{name: "the same change", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, after: files{"f", edit(2, "x")}},
-		{name: "deleted", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, want: "delete f", after: files{"f", "-"}},
-		{name: "deleted by both", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, after: files{"f", "-"}},
-		{name: "deleted and changed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
+		{name: "deleted", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) }, want: "delete f", after: files{"f", "-"}},
+		{name: "deleted by both", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) }, after: files{"f", "-"}},
+		{name: "deleted and changed", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
 			want: "conflict f", again: "conflict f", after: files{"f", edit(2, "y")}},
-		{name: "changed and deleted", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) },
+		{name: "changed and deleted", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) },
 			want: "conflict f", again: "conflict f", after: files{"f", "-"}},
 		{name: "two new files", theirs: func(w func(...string), _ func(string) string) { w("n", "theirs\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "ours\n") },
 			want: "conflict n", again: "conflict n", after: files{"n", "ours\n"}},
 		{name: "one new file twice", theirs: func(w func(...string), _ func(string) string) { w("n", "n\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "n\n") }, after: files{"n", "n\n"}},
-		{name: "renamed", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, want: "rename moved", after: files{"f", "-", "moved", text}},
-		{name: "renamed and changed", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+		{name: "renamed", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, want: "rename moved", after: files{"f", "-", "moved", text}},
+		{name: "renamed and changed", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
 			want: "rename moved", after: files{"f", "-", "moved", edit(7, "y")}},
 		{name: "renamed with an edit, and changed", theirs: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(2, "x"))
 		}, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
 			want: "rename moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
 		{name: "renamed with an edit of what was changed", theirs: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(2, "x"))
 		}, ours: func(w func(...string), _ func(string) string) { w("f", edit(2, "y")) },
 			want: "conflict moved", again: "conflict moved", after: files{"f", edit(2, "y"), "moved", "-"}},
-		{name: "renamed and deleted", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("f")) },
+		{name: "renamed and deleted", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) },
 			want: "conflict moved", again: "conflict moved", after: files{"f", "-", "moved", "-"}},
-		{name: "renamed to a name that is taken", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("moved", "ours\n") },
+		{name: "renamed to a name that is taken", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, ours: func(w func(...string), _ func(string) string) { w("moved", "ours\n") },
 			want: "conflict moved", again: "conflict moved", after: files{"f", text, "moved", "ours\n"}},
-		{name: "renamed by both", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) }, after: files{"f", "-", "moved", text}},
-		{name: "changed and renamed", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+		{name: "renamed by both", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) }, after: files{"f", "-", "moved", text}},
+		{name: "changed and renamed", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) },
 			want: "modify moved", after: files{"f", "-", "moved", edit(2, "x")}},
 		{name: "changed, and renamed with an edit", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(7, "y"))
 		}, want: "modify moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
 		{name: "changed, and renamed with an edit of the same", theirs: func(w func(...string), _ func(string) string) { w("f", edit(2, "x")) }, ours: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(2, "y"))
 		}, want: "conflict moved", again: "conflict moved", after: files{"f", "-", "moved", edit(2, "y")}},
-		{name: "made executable, and renamed", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+		{name: "made executable, and renamed", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) },
 			want: "modify moved", after: files{"f", "-", "moved", "x " + text}},
-		{name: "deleted, and renamed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("moved")) },
+		{name: "deleted, and renamed", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("f")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("moved")) },
 			want: "conflict f", again: "conflict f", after: files{"f", "-", "moved", text}},
-		{name: "renamed to two names", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("theirs")) }, ours: func(_ func(...string), p func(string) string) { os.Rename(p("f"), p("ours")) },
+		{name: "renamed to two names", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("theirs")) }, ours: func(_ func(...string), p func(string) string) { ownfile.Rename(p("f"), p("ours")) },
 			want: "conflict theirs", again: "conflict theirs", after: files{"f", "-", "ours", text, "theirs", "-"}},
 		{name: "renamed by both with edits", theirs: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(2, "x"))
 		}, ours: func(w func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
+			ownfile.Rename(p("f"), p("moved"))
 			w("moved", edit(7, "y"))
 		},
 			want: "modify moved", after: files{"f", "-", "moved", strings.Replace(edit(2, "x"), "line 7\n", "y\n", 1)}},
 		{name: "binary in theirs", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, want: "modify g", after: files{"g", "\x00\x01"}},
 		{name: "binary in both", theirs: func(w func(...string), _ func(string) string) { w("g", "\x00\x01") }, ours: func(w func(...string), _ func(string) string) { w("g", "\x00\x02") },
 			want: "conflict g", again: "conflict g", after: files{"g", "\x00\x02"}},
-		{name: "mode", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + text}},
-		{name: "mode in both", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o700) }, after: files{"f", "x " + text}},
-		{name: "mode, and text in ours", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("f"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
+		{name: "mode", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + text}},
+		{name: "mode in both", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("f"), 0o755) }, ours: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("f"), 0o700) }, after: files{"f", "x " + text}},
+		{name: "mode, and text in ours", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("f"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("f", edit(7, "y")) },
 			want: "modify f", after: files{"f", "x " + edit(7, "y")}},
-		{name: "no more executable", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("run"), 0o644) }, want: "modify run", after: files{"run", "#!\n"}},
-		{name: "mode of a binary", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00"}},
-		{name: "mode and content of a binary", theirs: func(w func(...string), p func(string) string) { w("bin", "\x00\x02"); os.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00\x02"}},
-		{name: "mode of what is deleted", theirs: func(_ func(...string), p func(string) string) { os.Chmod(p("g"), 0o755) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("g")) },
+		{name: "no more executable", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("run"), 0o644) }, want: "modify run", after: files{"run", "#!\n"}},
+		{name: "mode of a binary", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00"}},
+		{name: "mode and content of a binary", theirs: func(w func(...string), p func(string) string) { w("bin", "\x00\x02"); ownfile.Chmod(p("bin"), 0o755) }, want: "modify bin", after: files{"bin", "x \x00\x02"}},
+		{name: "mode of what is deleted", theirs: func(_ func(...string), p func(string) string) { ownfile.Chmod(p("g"), 0o755) }, ours: func(_ func(...string), p func(string) string) { ownfile.Remove(p("g")) },
 			want: "conflict g", again: "conflict g", after: files{"g", "-"}},
 		{name: "renamed and made executable", theirs: func(_ func(...string), p func(string) string) {
-			os.Rename(p("f"), p("moved"))
-			os.Chmod(p("moved"), 0o755)
+			ownfile.Rename(p("f"), p("moved"))
+			ownfile.Chmod(p("moved"), 0o755)
 		}, want: "rename moved", after: files{"f", "-", "moved", "x " + text}},
-		{name: "deleted executable", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("run")) }, want: "delete run", after: files{"run", "-"}},
-		{name: "a new file twice, once executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); os.Chmod(p("n"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("n", "n\n") },
+		{name: "deleted executable", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("run")) }, want: "delete run", after: files{"run", "-"}},
+		{name: "a new file twice, once executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); ownfile.Chmod(p("n"), 0o755) }, ours: func(w func(...string), _ func(string) string) { w("n", "n\n") },
 			want: "modify n", after: files{"n", "x n\n"}},
-		{name: "new executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); os.Chmod(p("n"), 0o755) }, want: "create n", after: files{"n", "x n\n"}},
-		{name: "text and mode", theirs: func(w func(...string), p func(string) string) { w("f", edit(2, "x")); os.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + edit(2, "x")}},
-		{name: "link", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("l")) }, want: "create l", after: files{"l", "-> f"}},
+		{name: "new executable", theirs: func(w func(...string), p func(string) string) { w("n", "n\n"); ownfile.Chmod(p("n"), 0o755) }, want: "create n", after: files{"n", "x n\n"}},
+		{name: "text and mode", theirs: func(w func(...string), p func(string) string) { w("f", edit(2, "x")); ownfile.Chmod(p("f"), 0o755) }, want: "modify f", after: files{"f", "x " + edit(2, "x")}},
+		{name: "link", theirs: func(_ func(...string), p func(string) string) { ownfile.Symlink("f", p("l")) }, want: "create l", after: files{"l", "-> f"}},
 		{name: "link of a directory, and one that leads nowhere", theirs: func(w func(...string), p func(string) string) {
-			os.Symlink(".", p("here"))
-			os.Symlink("nothing", p("new/l"))
+			ownfile.Symlink(".", p("here"))
+			ownfile.Symlink("nothing", p("new/l"))
 			w("new/n", "n\n")
-			os.Symlink("nothing", p("new/l"))
+			ownfile.Symlink("nothing", p("new/l"))
 		},
 			want: "create here, create new/l, create new/n", after: files{"here", "-> .", "new/l", "-> nothing", "new/n", "n\n"}},
-		{name: "link elsewhere", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, want: "modify link", after: files{"link", "-> f"}},
-		{name: "link elsewhere in both", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("crlf", p("link")) },
+		{name: "link elsewhere", theirs: func(_ func(...string), p func(string) string) {
+			ownfile.Remove(p("link"))
+			ownfile.Symlink("f", p("link"))
+		}, want: "modify link", after: files{"link", "-> f"}},
+		{name: "link elsewhere in both", theirs: func(_ func(...string), p func(string) string) {
+			ownfile.Remove(p("link"))
+			ownfile.Symlink("f", p("link"))
+		}, ours: func(_ func(...string), p func(string) string) {
+			ownfile.Remove(p("link"))
+			ownfile.Symlink("crlf", p("link"))
+		},
 			want: "conflict link", again: "conflict link", after: files{"link", "-> crlf"}},
-		{name: "the same link", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, ours: func(_ func(...string), p func(string) string) { os.Remove(p("link")); os.Symlink("f", p("link")) }, after: files{"link", "-> f"}},
-		{name: "link deleted", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("link")) }, want: "delete link", after: files{"link", "-", "g", "g\n"}},
-		{name: "link moved", theirs: func(_ func(...string), p func(string) string) { os.Rename(p("link"), p("other")) }, want: "delete link, create other", after: files{"link", "-", "other", "-> g"}},
+		{name: "the same link", theirs: func(_ func(...string), p func(string) string) {
+			ownfile.Remove(p("link"))
+			ownfile.Symlink("f", p("link"))
+		}, ours: func(_ func(...string), p func(string) string) {
+			ownfile.Remove(p("link"))
+			ownfile.Symlink("f", p("link"))
+		}, after: files{"link", "-> f"}},
+		{name: "link deleted", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("link")) }, want: "delete link", after: files{"link", "-", "g", "g\n"}},
+		{name: "link moved", theirs: func(_ func(...string), p func(string) string) { ownfile.Rename(p("link"), p("other")) }, want: "delete link, create other", after: files{"link", "-", "other", "-> g"}},
 		{name: "link became a file", theirs: func(w func(...string), p func(string) string) {
-			os.Remove(p("link"))
+			ownfile.Remove(p("link"))
 			w("link", "text\n")
-			os.Chmod(p("link"), 0o755)
+			ownfile.Chmod(p("link"), 0o755)
 		}, want: "modify link", after: files{"link", "x text\n", "g", "g\n"}},
-		{name: "link became a file, and what it leads to changed", theirs: func(w func(...string), p func(string) string) { os.Remove(p("link")); w("link", "text\n") }, ours: func(w func(...string), _ func(string) string) { w("g", "other\n") },
+		{name: "link became a file, and what it leads to changed", theirs: func(w func(...string), p func(string) string) { ownfile.Remove(p("link")); w("link", "text\n") }, ours: func(w func(...string), _ func(string) string) { w("g", "other\n") },
 			want: "modify link", after: files{"link", "text\n", "g", "other\n"}},
-		{name: "link and directory", theirs: func(_ func(...string), p func(string) string) { os.Symlink("f", p("n")) }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
+		{name: "link and directory", theirs: func(_ func(...string), p func(string) string) { ownfile.Symlink("f", p("n")) }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
 			want: "conflict n", again: "conflict n", after: files{"n/x", "x\n"}},
-		{name: "link in place of a file that was changed", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, ours: func(w func(...string), _ func(string) string) { w("g", "ours\n") },
+		{name: "link in place of a file that was changed", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("g")); ownfile.Symlink("f", p("g")) }, ours: func(w func(...string), _ func(string) string) { w("g", "ours\n") },
 			want: "conflict g", again: "conflict g", after: files{"g", "ours\n"}},
-		{name: "link in place of a file", theirs: func(_ func(...string), p func(string) string) { os.Remove(p("g")); os.Symlink("f", p("g")) }, want: "modify g", after: files{"g", "-> f"}},
+		{name: "link in place of a file", theirs: func(_ func(...string), p func(string) string) { ownfile.Remove(p("g")); ownfile.Symlink("f", p("g")) }, want: "modify g", after: files{"g", "-> f"}},
 		{name: "file in place of a directory", theirs: func(w func(...string), _ func(string) string) { w("n", "file\n") }, ours: func(w func(...string), _ func(string) string) { w("n/x", "x\n") },
 			want: "conflict n", again: "conflict n", after: files{"n/x", "x\n"}},
 		{name: "directory in place of a file", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(w func(...string), _ func(string) string) { w("n", "file\n") },
 			want: "conflict n/x", again: "conflict n/x", after: files{"n", "file\n"}},
-		{name: "behind a link of the main tree", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(_ func(...string), p func(string) string) { os.Mkdir(p("d"), 0o755); os.Symlink("d", p("n")) },
+		{name: "behind a link of the main tree", theirs: func(w func(...string), _ func(string) string) { w("n/x", "x\n") }, ours: func(_ func(...string), p func(string) string) {
+			ownfile.Mkdir(p("d"), 0o755)
+			ownfile.Symlink("d", p("n"))
+		},
 			want: "skipped n/x", again: "skipped n/x", after: files{"d/x", "-"}},
 		{name: "protected", theirs: func(w func(...string), _ func(string) string) { w("sub/.sidecar/settings.json", "{}\n", "ok", "1\n") }, want: "create ok, skipped sub/.sidecar/settings.json", again: "skipped sub/.sidecar/settings.json", after: files{"ok", "1\n", "sub/.sidecar/settings.json", "-"}},
 		{name: "line ends", theirs: func(w func(...string), _ func(string) string) { w("crlf", "one\r\n2\r\nthree\r\nfour\r\n") }, ours: func(w func(...string), _ func(string) string) { w("crlf", "one\r\ntwo\r\nthree\r\n4\r\n") },
@@ -185,8 +204,8 @@ func TestMerge(t *testing.T) {
 	} {
 		begin := func(t *testing.T) (*house, shadow.Shadow) {
 			h := newHouse(t, "f", text, "g", "g\n", "crlf", "one\r\ntwo\r\nthree\r\nfour\r\n", "run", "#!\n", "bin", "\x00")
-			os.Symlink("g", h.Path("link"))
-			os.Chmod(h.Path("run"), 0o755)
+			ownfile.Symlink("g", h.Path("link"))
+			ownfile.Chmod(h.Path("run"), 0o755)
 			h.Commit("more")
 			s, w := h.create(shadow.CreateRequest{})
 			if c.theirs != nil {
@@ -379,12 +398,12 @@ func TestMergeRespelled(t *testing.T) {
 	h := newHouse(t, "same", text, "empty", "", "other", text, "both", text, "gone", "gone\n")
 	s, w := h.create(shadow.CreateRequest{})
 	for _, name := range []string{"same", "empty", "other", "both"} {
-		if err := os.Rename(w.Path(name), w.Path(strings.ToUpper(name))); err != nil {
+		if err := ownfile.Rename(w.Path(name), w.Path(strings.ToUpper(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.Write("OTHER", "quite another text\n", "BOTH", strings.Replace(text, "line 2", "theirs", 1))
-	if err := os.Remove(w.Path("gone")); err != nil {
+	if err := ownfile.Remove(w.Path("gone")); err != nil {
 		t.Fatal(err)
 	}
 	h.Write("both", strings.Replace(text, "line 8", "ours", 1))
@@ -438,7 +457,7 @@ func TestMergeOverPending(t *testing.T) {
 	propose("g", "line 1\n", "pending\n")
 	s, w := h.create(shadow.CreateRequest{})
 	w.Write("f", strings.Replace(text, "line 7\n", "theirs\n", 1), "g", strings.Replace(text, "line 1\n", "theirs\n", 1), "new", "n\n")
-	os.Remove(w.Path("deleted"))
+	ownfile.Remove(w.Path("deleted"))
 	into := queue.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge"})
 	if got := summary(h.apply(s.ID, into)); got != "delete deleted, modify f, create new, conflict g" {
 		t.Errorf("merge: %q", got)
@@ -470,7 +489,7 @@ func TestMergeOverPending(t *testing.T) {
 // TestBelow: a folder that is not the top of its repository.
 func TestBelow(t *testing.T) {
 	h := newHouse(t, "top", "t\n", "sub/f", "1\n", "sub/deep/g", "1\n")
-	if err := os.MkdirAll(h.Path("sub/.sidecar"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(h.Path("sub/.sidecar"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	h.Write("sub/.sidecar/.gitignore", "*\n")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -210,7 +211,7 @@ func churn(ctx context.Context, m *shadow.Manager, dir string) error {
 		if out, err := git.CombinedOutput(); err != nil || len(out) > 0 {
 			return fmt.Errorf("git status in a new shadow: %w\n%s", err, out)
 		}
-		if err := os.WriteFile(filepath.Join(s.Path, "new"), []byte(s.ID), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(s.Path, "new"), []byte(s.ID), 0o644); err != nil {
 			return err
 		}
 		if _, err := m.List(ctx); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -33,12 +34,12 @@ func openHouse(t *testing.T, r *gittest.Repo, o shadow.Options) *house {
 	t.Helper()
 	o.Dir = r.Dir
 	o.Prepare = func() error {
-		return os.MkdirAll(r.Path(".sidecar"), 0o755)
+		return ownfile.MkdirAll(r.Path(".sidecar"), 0o755)
 	}
-	if err := os.MkdirAll(r.Path(".sidecar"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(r.Path(".sidecar"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(r.Path(".sidecar/.gitignore"), []byte("*\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(r.Path(".sidecar/.gitignore"), []byte("*\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	m, err := shadow.New(o)
@@ -90,7 +91,7 @@ func read(t *testing.T, r *gittest.Repo, name string) string {
 func TestCreate(t *testing.T) {
 	h := newHouse(t, "a.txt", "one\n", "dir/b.sh", "two\n", "dir/deep/c", "three\n")
 	h.Git("update-index", "--chmod=+x", "dir/b.sh")
-	if err := os.Symlink("a.txt", h.Path("link")); err != nil {
+	if err := ownfile.Symlink("a.txt", h.Path("link")); err != nil {
 		t.Fatal(err)
 	}
 	h.Git("add", "link")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -26,15 +27,15 @@ func TestStrange(t *testing.T) {
 		listed, usual bool
 	}{
 		{"nothing was done", func(string, string, string) {}, func(string, string) {}, true, true}, // the control
-		{"a link to elsewhere", func(dir, away, outside string) { must(os.Rename(dir, away), os.Symlink(outside, dir)) }, func(dir, away string) { must(os.Remove(dir), os.Rename(away, dir)) }, true, false},
-		{"a link to the shadow itself", func(dir, away, _ string) { must(os.Rename(dir, away), os.Symlink(away, dir)) }, func(dir, away string) { must(os.Remove(dir), os.Rename(away, dir)) }, true, false},
-		{"a file", func(dir, away, _ string) { must(os.Rename(dir, away), os.WriteFile(dir, []byte("x"), 0o644)) }, func(dir, away string) { must(os.Remove(dir), os.Rename(away, dir)) }, true, false},
-		{"an empty directory", func(dir, away, _ string) { must(os.Rename(dir, away), os.Mkdir(dir, 0o755)) }, func(dir, away string) { must(os.Remove(dir), os.Rename(away, dir)) }, true, false},
-		{"nothing is there", func(dir, away, _ string) { must(os.Rename(dir, away)) }, func(dir, away string) { must(os.Rename(away, dir)) }, false, false},
+		{"a link to elsewhere", func(dir, away, outside string) { must(ownfile.Rename(dir, away), ownfile.Symlink(outside, dir)) }, func(dir, away string) { must(ownfile.Remove(dir), ownfile.Rename(away, dir)) }, true, false},
+		{"a link to the shadow itself", func(dir, away, _ string) { must(ownfile.Rename(dir, away), ownfile.Symlink(away, dir)) }, func(dir, away string) { must(ownfile.Remove(dir), ownfile.Rename(away, dir)) }, true, false},
+		{"a file", func(dir, away, _ string) { must(ownfile.Rename(dir, away), ownfile.WriteFile(dir, []byte("x"), 0o644)) }, func(dir, away string) { must(ownfile.Remove(dir), ownfile.Rename(away, dir)) }, true, false},
+		{"an empty directory", func(dir, away, _ string) { must(ownfile.Rename(dir, away), ownfile.Mkdir(dir, 0o755)) }, func(dir, away string) { must(ownfile.Remove(dir), ownfile.Rename(away, dir)) }, true, false},
+		{"nothing is there", func(dir, away, _ string) { must(ownfile.Rename(dir, away)) }, func(dir, away string) { must(ownfile.Rename(away, dir)) }, false, false},
 		{"it names another repository", func(dir, away, outside string) {
-			must(os.Rename(dir+"/.git", away), os.WriteFile(dir+"/.git", []byte("gitdir: "+outside+"\n"), 0o644))
-		}, func(dir, away string) { must(os.Rename(away, dir+"/.git")) }, true, false},
-		{"a link in place of its .git", func(dir, away, _ string) { must(os.Rename(dir+"/.git", away), os.Symlink(away, dir+"/.git")) }, func(dir, away string) { must(os.Rename(away, dir+"/.git")) }, true, false},
+			must(ownfile.Rename(dir+"/.git", away), ownfile.WriteFile(dir+"/.git", []byte("gitdir: "+outside+"\n"), 0o644))
+		}, func(dir, away string) { must(ownfile.Rename(away, dir+"/.git")) }, true, false},
+		{"a link in place of its .git", func(dir, away, _ string) { must(ownfile.Rename(dir+"/.git", away), ownfile.Symlink(away, dir+"/.git")) }, func(dir, away string) { must(ownfile.Rename(away, dir+"/.git")) }, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, "a", "1\n")
@@ -42,7 +43,7 @@ func TestStrange(t *testing.T) {
 			w.Write("a", "2\n")
 			h.create(shadow.CreateRequest{ID: "y"})
 			outside := t.TempDir()
-			must(os.WriteFile(filepath.Join(outside, "a"), []byte("precious\n"), 0o644))
+			must(ownfile.WriteFile(filepath.Join(outside, "a"), []byte("precious\n"), 0o644))
 			dir, away := w.Path(""), filepath.Join(t.TempDir(), "away")
 			c.do(dir, away, outside)
 			try := func(what string, err error) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "update testdata")
@@ -18,7 +20,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		if err := ownfile.Update(path, []byte(got)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )
@@ -96,7 +97,7 @@ func TestMade(t *testing.T) {
 
 func TestMadeOfNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "made.jsonl")
-	if err := os.WriteFile(file, []byte("kept"), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for mirrors, want := range map[string]string{"": "-repos", t.TempDir(): "no repository", filepath.Join(t.TempDir(), "none"): "none"} {
@@ -153,7 +154,7 @@ func TestMadeIsBounded(t *testing.T) {
 func madeOf(t *testing.T, dir string) (mirrors, set string, records []retrieval.Record) {
 	t.Helper()
 	mirrors, set = t.TempDir(), t.TempDir()
-	if err := os.Symlink(dir, filepath.Join(mirrors, "acme+store")); err != nil {
+	if err := ownfile.Symlink(dir, filepath.Join(mirrors, "acme+store")); err != nil {
 		t.Fatal(err)
 	}
 	if err := made(t.Context(), filepath.Join(set, "made.jsonl"), mirrors, t.TempDir()); err != nil {

@@ -200,12 +200,17 @@ func (r *resident) fresh() error {
 		return err
 	}
 	slices.Sort(names)
+	root, err := os.OpenRoot(r.disk.Abs(".")) // the repository may have links that lead out
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []cost.Cost
 	for range 10 * r.rounds {
-		name := r.disk.Abs(names[random.IntN(len(names))])
-		info, err := os.Stat(name)
-		if err != nil || os.Chmod(name, info.Mode().Perm()) != nil {
+		name := names[random.IntN(len(names))]
+		info, err := root.Stat(name)
+		if err != nil || root.Chmod(name, info.Mode().Perm()) != nil {
 			continue // not ours to touch
 		}
 		c, err := r.cost(absent)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestTurn(t *testing.T) {
@@ -87,7 +88,7 @@ func TestJournalTorn(t *testing.T) {
 		"gap":     {strings.Replace(string(data), `{"n":2,`, `{"n":3,`, 1), "damaged in line 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.must(os.WriteFile(path, []byte(one.data), 0o600))
+			r.must(ownfile.WriteFile(path, []byte(one.data), 0o600))
 			j, items, err := openJournal(path, time.Now)
 			if one.bad != "" {
 				if err == nil || !strings.Contains(err.Error(), one.bad) {
@@ -109,7 +110,7 @@ func TestJournalTorn(t *testing.T) {
 
 // Behaviour 1: on a full disk nothing is done that is not in the journal.
 func TestFullDisk(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	full, err := ownfile.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {
 		t.Skip("there is no full disk here: ", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Behaviours 1 and 2: whatever of the journal there is when the process ends, the
@@ -30,7 +31,7 @@ func TestRestartAnywhere(t *testing.T) {
 	for n := range lines {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			next := newRig(t, func(next *rig) {
-				next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), []byte(strings.Join(lines[:n], "")+`{"n":`), 0o600))
+				next.must(ownfile.WriteFile(filepath.Join(next.dir, "talk.jsonl"), []byte(strings.Join(lines[:n], "")+`{"n":`), 0o600))
 			})
 			next.prompt("go on")
 			u := next.turn()
@@ -74,7 +75,7 @@ func TestCutOffCalls(t *testing.T) {
 			r.must(err)
 			next := newRig(t, func(next *rig) {
 				next.list, next.do = r.list, r.do
-				next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+				next.must(ownfile.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
 				next.listed = func() { _ = next.agent.Profile() } // as a host does that knows a worker
 			})
 			next.prompt("go on")
@@ -113,7 +114,7 @@ func TestResultsAreKeptAsTheyCome(t *testing.T) {
 	r.ends(1)
 	next := newRig(t, func(next *rig) {
 		next.list, next.do = r.list, r.do
-		next.must(os.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
+		next.must(ownfile.WriteFile(filepath.Join(next.dir, "talk.jsonl"), data, 0o600))
 	})
 	next.prompt("go on")
 	u = next.turn()
@@ -457,7 +458,7 @@ func TestRecoveredAttachments(t *testing.T) {
 	data, err := os.ReadFile(path)
 	r.must(err)
 	first, _, _ := strings.Cut(string(data), "\n")
-	r.must(os.WriteFile(path, []byte(first+"\n"), 0o600))
+	r.must(ownfile.WriteFile(path, []byte(first+"\n"), 0o600))
 	r.restart()
 	r.prompt("again")
 	u := r.turn()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Behaviour 16: what an answer took that was cut or withdrawn is used, also after a restart.
@@ -46,7 +47,7 @@ func TestSettle(t *testing.T) {
 			r.ends(1)
 			before, _ := r.agent.Used()
 			beside := func(run string) string { return filepath.Join(r.dir, run+".jsonl") }
-			r.must(os.Link(filepath.Join(r.dir, "talk.jsonl"), beside(r.run.ID())))
+			r.must(ownfile.Link(filepath.Join(r.dir, "talk.jsonl"), beside(r.run.ID())))
 			run, err := r.store.Start(runs.Spec{Agent: "builtin", Session: "below", Parent: r.run.ID(), Once: true})
 			r.must(err)
 			o := Options{Run: run, Host: r, Journal: beside(run.ID())}
@@ -69,7 +70,7 @@ func TestSettle(t *testing.T) {
 					t.Errorf("used is %+v, want %+v", got, want)
 				}
 			}
-			r.must(os.Remove(beside(r.run.ID())))
+			r.must(ownfile.Remove(beside(r.run.ID())))
 			r.must(Settle(run.ID(), beside))
 			if _, err := os.Stat(beside(r.run.ID())); err == nil {
 				t.Error("a run that was deleted has a journal again")

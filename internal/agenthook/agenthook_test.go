@@ -4,22 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestAnswers: what each agent is told about each kind of its own tools.
 func TestAnswers(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a.txt", "pending.txt"} {
-		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(home, filepath.Join(root, "out")); err != nil {
+	if err := ownfile.Symlink(home, filepath.Join(root, "out")); err != nil {
 		t.Fatal(err)
 	}
 	gate := func(_ context.Context, w Wish) (Verdict, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestTidyDocuments: the documents of runs that are gone are deleted, and nothing else is.
@@ -25,7 +26,7 @@ func TestTidyDocuments(t *testing.T) {
 	m := &Manager{o: Options{Shown: dir}, store: store, log: slog.New(slog.DiscardHandler)}
 	keep := []string{documentName(run.ID(), "best", "2.0"), documentName(run.ID(), "plan", "1.0"), "my-plan-for-it.md", "run-notes.md"}
 	for _, name := range append([]string{documentName("run-gone", "plan", "1.0"), documentName("run-gone", "best", "1.0")}, keep...) {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // waits keeps an agent at work until a file is there.
@@ -27,7 +28,7 @@ func outliving(t *testing.T, files map[string]string, more ...object) (dir strin
 // letGo lets an agent that waits go on.
 func letGo(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Every call is written down, reads and refusals too, without secrets; what is
@@ -53,7 +54,7 @@ func TestAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(data), "write_file", "writd_file", 1)), 0o600); err != nil {
+	if err := ownfile.WriteFile(name, []byte(strings.Replace(string(data), "write_file", "writd_file", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, code := runCLI(t, "", "audit", "verify", "--root", dir); code != 1 || !strings.Contains(out, "audit-000001.jsonl:2: the record was changed") {

@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -25,7 +26,7 @@ func benchCore(b *testing.B, files map[string]string) *app.Workspace {
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
 	dir := b.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -87,7 +88,7 @@ func dial(b *testing.B, files map[string]string) *wire.Client {
 	b.Setenv("XDG_CONFIG_HOME", b.TempDir())
 	dir := b.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestUserCaches: commands find what the user's builds have cached, and add to it for
@@ -16,14 +17,14 @@ func TestUserCaches(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("GOCACHE", cache)
 	files := map[string]string{"a.txt": "a\n"}
-	if err := os.WriteFile(filepath.Join(cache, "known"), []byte("by the user\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(cache, "known"), []byte("by the user\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r := worldRig(t, "overlay", files)
 	at := "~/.cache/go-build"
 	r.ran("cat "+at+"/known && echo by a command > "+at+"/new", "by the user")
 	r.ran("cat "+at+"/new", "by a command")
-	if err := os.WriteFile(filepath.Join(cache, "later"), []byte("by the user, later\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(cache, "later"), []byte("by the user, later\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r.ran("cat "+at+"/later", "by the user, later")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -87,10 +88,10 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if err == nil {
-		_ = os.RemoveAll(sockets)
+		_ = ownfile.RemoveAll(sockets)
 	}
 	if dir := builtIn.Load(); dir != nil {
-		_ = os.RemoveAll(*dir)
+		_ = ownfile.RemoveAll(*dir)
 	}
 	os.Exit(code)
 }

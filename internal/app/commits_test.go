@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -62,7 +62,7 @@ func (a *audited) must(err error) {
 func (a *audited) write(name, text string) {
 	a.t.Helper()
 	path := filepath.Join(a.dir, name)
-	a.must(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)))
+	a.must(errors.Join(ownfile.MkdirAll(filepath.Dir(path), 0o755), ownfile.WriteFile(path, []byte(text), 0o755)))
 }
 
 func (a *audited) git(args ...string) string { return strings.TrimSpace(a.repo.Git(args...)) }
@@ -158,7 +158,7 @@ func TestCommitOfABatchFails(t *testing.T) {
 	if q := a.Home.Queue.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
 		t.Errorf("waiting %+v", q)
 	}
-	a.must(os.Remove(filepath.Join(a.dir, ".git/hooks/pre-commit")))
+	a.must(ownfile.Remove(filepath.Join(a.dir, ".git/hooks/pre-commit")))
 	if res := a.accept(); len(res.Accepted) != 0 || len(res.Commits) != 1 || res.Commits[0].Err != nil {
 		t.Errorf("accepted %+v", res)
 	}
@@ -169,8 +169,8 @@ func TestCommitOfABatchFails(t *testing.T) {
 // A commit of a batch has the links and the modes of its files.
 func TestCommitOfModesAndLinks(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n", "f": "f\n", "gone": "g\n"})
-	a.must(os.Chmod(filepath.Join(a.dir, "a.txt"), 0o644))
-	a.must(os.Symlink("a.txt", filepath.Join(a.dir, "l")))
+	a.must(ownfile.Chmod(filepath.Join(a.dir, "a.txt"), 0o644))
+	a.must(ownfile.Symlink("a.txt", filepath.Join(a.dir, "l")))
 	a.git("add", "-A")
 	a.git("commit", "-qm", "more")
 	view := a.Home.Queue.For(pendingedits.Proposer{Session: "default", Tool: "shadow merge", Batch: true})

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // completed are lines, and what the shell makes of them.
@@ -57,7 +59,7 @@ func TestCompletion(t *testing.T) {
 			bin := t.TempDir()
 			self, err := os.Executable()
 			if err == nil {
-				err = os.Symlink(self, filepath.Join(bin, "sidecar-ls"))
+				err = ownfile.Symlink(self, filepath.Join(bin, "sidecar-ls"))
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/realmodel"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -155,7 +156,7 @@ func TestFidelity(t *testing.T) {
 			t.Run(mode+"/"+c.Name, func(t *testing.T) {
 				r.t = t
 				path := filepath.Join(r.dir, c.File)
-				if err := os.WriteFile(path, c.Before, 0o644); err != nil {
+				if err := ownfile.WriteFile(path, c.Before, 0o644); err != nil {
 					t.Fatal(err)
 				}
 				res := r.call("edit_file", c.Arguments)

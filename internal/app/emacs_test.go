@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -72,7 +73,7 @@ func runEmacsAt(t *testing.T, home, emacs, dir string, args ...string) (string, 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, emacs, append([]string{"--batch", "--no-init-file"}, args...)...)
 	cmd.Dir = dir
-	if err := os.Mkdir(filepath.Join(home, ".emacs.d"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(home, ".emacs.d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -127,15 +128,15 @@ func buildFixture(t *testing.T, top string, ops []fixtureOp) {
 		var err error
 		switch op.Op {
 		case "dir":
-			err = os.MkdirAll(name, 0o755)
+			err = ownfile.MkdirAll(name, 0o755)
 		case "file":
 			write(t, name, op.Text)
 		case "symlink":
-			err = os.Symlink(strings.ReplaceAll(op.Target, "${T}", top), name)
+			err = ownfile.Symlink(strings.ReplaceAll(op.Target, "${T}", top), name)
 		case "fifo":
 			err = syscall.Mkfifo(name, 0o644)
 		case "hardlink":
-			err = os.Link(filepath.Join(top, op.Target), name)
+			err = ownfile.Link(filepath.Join(top, op.Target), name)
 		case "mknod-null":
 			if err = syscall.Mknod(name, syscall.S_IFCHR|0o666, 1<<8|3); errors.Is(err, syscall.EPERM) {
 				err = nil // a device needs root; the FIFOs stand for it

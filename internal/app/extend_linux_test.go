@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // script writes a program of the user's, outside of every workspace.
@@ -16,7 +17,7 @@ func script(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	write(t, path, text)
-	if err := os.Chmod(path, 0o755); err != nil {
+	if err := ownfile.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -118,7 +119,7 @@ func TestHooksOfProject(t *testing.T) {
 				".sidecar/hooks.json":   `{"hooks": {"PreToolUse": [{"hooks": [{"command": "./guard.sh"}]}]}}`,
 				"a.txt":                 "text\n", "guard.sh": "#!/bin/sh\necho from the project >&2; exit 2\n",
 			})
-			if err := os.Chmod(filepath.Join(dir, "guard.sh"), 0o755); err != nil {
+			if err := ownfile.Chmod(filepath.Join(dir, "guard.sh"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			r := serveSelf(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace": object{"trust": trust}}}})

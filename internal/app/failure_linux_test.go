@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // unwritable makes dir a place where nothing can be written.
@@ -50,7 +51,7 @@ func TestAcceptWhereNothingCanBeWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := project(t, map[string]string{"ok.txt": "one\n"})
 			bad := filepath.Join(dir, "bad")
-			if err := os.Mkdir(bad, 0o755); err != nil {
+			if err := ownfile.Mkdir(bad, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			prepare(t, bad)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func (r *rig) folders(added, removed []string) {
@@ -163,7 +164,7 @@ func TestNoFolderLeft(t *testing.T) {
 func TestFoldersThatAreNone(t *testing.T) {
 	r, a, b := twoFolders(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(b, link); err != nil {
+	if err := ownfile.Symlink(b, link); err != nil {
 		t.Fatal(err)
 	}
 	none := filepath.Join(a, "none")

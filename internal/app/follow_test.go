@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -44,7 +44,7 @@ func TestStatusStaysTrue(t *testing.T) {
 			{func() { r.Git("rm", "-q", "--cached", "a.txt") }, "D " + prefix + "a.txt"},
 			{func() { r.Git("reset", "-q") }, "clean"},
 			{func() {
-				if err := os.RemoveAll(filepath.Join(r.Dir, "d")); err != nil {
+				if err := ownfile.RemoveAll(filepath.Join(r.Dir, "d")); err != nil {
 					t.Fatal(err)
 				}
 			}, "D " + prefix + "d/b.txt"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
@@ -128,7 +129,7 @@ func TestGeneratedToolsPage(t *testing.T) {
 	const page = "../../docs/tools.md"
 	want := tools.Markdown(all(t))
 	if tooltest.Update() {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		if err := ownfile.Update(page, []byte(want)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // A commit in the sandbox is made by the user, and the rest of the user's
@@ -80,7 +82,7 @@ func TestTrackedSecretsInTheSandbox(t *testing.T) {
 			}
 			then := time.Now().Add(-age)
 			for file := range secrets {
-				if err := os.Chtimes(filepath.Join(dir, file), then, then); err != nil {
+				if err := ownfile.Chtimes(filepath.Join(dir, file), then, then); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -89,7 +91,7 @@ func TestTrackedSecretsInTheSandbox(t *testing.T) {
 			git("commit", "-qm", "first")
 			if age == 0 {
 				index := filepath.Join(dir, ".git/index")
-				if err := os.Chtimes(index, then, then); err != nil { // however slow the machine is
+				if err := ownfile.Chtimes(index, then, then); err != nil { // however slow the machine is
 					t.Fatal(err)
 				}
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // host is a machine's user with a home, and the server's program.
@@ -32,14 +34,14 @@ func eachUser(t *testing.T, f func(t *testing.T, h *host)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			t.Cleanup(func() { _ = ownfile.RemoveAll(dir) })
 			data, err := os.ReadFile(server)
 			h := &host{t: t, dir: dir, server: filepath.Join(dir, "sidecar-ls"), cred: cred}
-			if err = errors.Join(err, os.WriteFile(h.server, data, 0o755), os.Chmod(dir, 0o755)); err != nil {
+			if err = errors.Join(err, ownfile.WriteFile(h.server, data, 0o755), ownfile.Chmod(dir, 0o755)); err != nil {
 				t.Fatal(err)
 			}
 			if cred != nil {
-				if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
+				if err := ownfile.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -82,7 +84,7 @@ func (h *host) inWorld() { h.sh(h.dir, "rm -f .config/sidecar/settings.json") }
 func (h *host) mark() string { return filepath.Join(h.dir, "mark") }
 
 // marked reports whether an attack came through, and forgets it.
-func (h *host) marked() bool { return os.Remove(h.mark()) == nil }
+func (h *host) marked() bool { return ownfile.Remove(h.mark()) == nil }
 
 // workspace makes a repository, and in it what a script does.
 func (h *host) workspace(name, script string) string {
@@ -100,7 +102,7 @@ func (h *host) workspace(name, script string) string {
 func (h *host) call(root, script string) (out string, code int) {
 	h.t.Helper()
 	file := filepath.Join(root, "script.sh")
-	if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+	if err := ownfile.WriteFile(file, []byte(script), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
 	cmd := h.command(root, h.server, "call", "--root", root, "--mode", "autonomous", "run_command", arguments(h.t, "bash script.sh"))

@@ -21,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // desk is an editor that agents find.
@@ -40,7 +41,7 @@ func deskAt(t *testing.T, dir, mode string, opts fakeeditor.Options) *desk {
 	t.Helper()
 	user := t.TempDir()
 	places := ide.Places{Claude: filepath.Join(user, ".claude", "ide"), Gemini: filepath.Join(user, "gemini", "ide")}
-	if err := os.Mkdir(filepath.Dir(places.Claude), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Dir(places.Claude), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	opts.InitializationOptions = object{"sidecar": object{"mode": mode}}

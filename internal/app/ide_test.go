@@ -20,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -165,7 +166,7 @@ func TestClaudeBesideOthers(t *testing.T) {
 func TestHostileAgents(t *testing.T) {
 	d := deskIn(t, "review", map[string]string{"a.txt": "one\n", "binary": "\x00\x01", "latin": "caf\xe9\n", ".env": "KEY=x\n"})
 	port, token := d.lock()
-	if err := os.Symlink(t.TempDir(), filepath.Join(d.dir, "out")); err != nil {
+	if err := ownfile.Symlink(t.TempDir(), filepath.Join(d.dir, "out")); err != nil {
 		t.Fatal(err)
 	}
 	claude := "X-Claude-Code-Ide-Authorization"
@@ -256,7 +257,7 @@ func TestAgentsFindTheEditor(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\n"})
 	d := deskAt(t, dir, "review", fakeeditor.Options{Settings: map[string]any{"sidecar": object{"mode": "review", "ide.enabled": false}}})
-	if err := os.MkdirAll(d.places.Claude, 0o700); err != nil {
+	if err := ownfile.MkdirAll(d.places.Claude, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	foreign, stale := filepath.Join(d.places.Claude, "1.lock"), filepath.Join(d.places.Claude, "2.lock")

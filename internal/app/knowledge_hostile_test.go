@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
@@ -99,12 +100,16 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 		"empty.rs":   "",
 		"dir/inside": "x",
 	})
-	for name, to := range map[string]string{"loop": ".", "dir/up": "..", "a.go": "b.go", "b.go": "a.go", "dangling.py": "nowhere", "out.go": "/etc/passwd"} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+	decoy := filepath.Join(t.TempDir(), "passwd")
+	if err := ownfile.WriteFile(decoy, []byte("package decoy\n\nfunc passwdOfRoot() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"loop": ".", "dir/up": "..", "a.go": "b.go", "b.go": "a.go", "dangling.py": "nowhere", "out.go": decoy} {
+		if err := ownfile.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	big, err := os.Create(filepath.Join(dir, "generated.go"))
+	big, err := ownfile.Create(filepath.Join(dir, "generated.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +178,11 @@ func TestKnowledgeWhileWritten(t *testing.T) {
 			for turn := range turns {
 				for i := w; i < files; i += 3 {
 					name := filepath.Join(dir, fmt.Sprintf("f%d.go", i))
-					if err := os.WriteFile(name, []byte(text(i, turn)), 0o644); err != nil {
+					if err := ownfile.WriteFile(name, []byte(text(i, turn)), 0o644); err != nil {
 						t.Error(err)
 					}
 					if turn%5 == 3 {
-						_ = os.Remove(name) // it comes again
+						_ = ownfile.Remove(name) // it comes again
 					}
 				}
 			}

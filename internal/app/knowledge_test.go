@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 const greeter = "package a\n\n// Greet says hello to somebody.\nfunc Greet(name string) string {\n\treturn \"hello \" + name\n}\n"
@@ -126,7 +127,7 @@ func TestKnowledgeCacheLink(t *testing.T) {
 	}
 	outside := t.TempDir()
 	dir = project(t, map[string]string{"a/greet.go": greeter, ".sidecar/x": ""})
-	if err := os.Symlink(outside, filepath.Join(dir, ".sidecar/cache")); err != nil {
+	if err := ownfile.Symlink(outside, filepath.Join(dir, ".sidecar/cache")); err != nil {
 		t.Fatal(err)
 	}
 	ask(dir)

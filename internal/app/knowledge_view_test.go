@@ -2,13 +2,13 @@ package app_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
@@ -85,12 +85,12 @@ func TestKnowledgeForgets(t *testing.T) {
 	expect("the user types", "agent", true, "Camel")
 	expect("the user types", "agent", false, "Typed")
 
-	if err := os.RemoveAll(g.Path("gone")); err != nil {
+	if err := ownfile.RemoveAll(g.Path("gone")); err != nil {
 		t.Fatal(err)
 	}
 	expect("a directory is removed", "default", false, "Emu")
 	expect("a directory is removed", "agent", true, "Emu")
-	if err := os.Rename(g.Path("a.go"), g.Path("a.txt")); err != nil {
+	if err := ownfile.Rename(g.Path("a.go"), g.Path("a.txt")); err != nil {
 		t.Fatal(err)
 	}
 	g.Write("h.go", "package a\n\nfunc Heron() {}\n")
@@ -111,7 +111,7 @@ func TestKnowledgeWithoutFolder(t *testing.T) {
 	if !r.has("default", "Greet") {
 		t.Fatal("nothing is found at first")
 	}
-	for err := os.RemoveAll(dir); err != nil; err = os.RemoveAll(dir) {
+	for err := ownfile.RemoveAll(dir); err != nil; err = ownfile.RemoveAll(dir) {
 		if !errors.Is(err, syscall.ENOTEMPTY) { // the server may be writing its index there
 			t.Fatal(err)
 		}

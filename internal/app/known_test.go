@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // serveWhole is a server as the program starts it, with commands and a log.
@@ -88,7 +89,7 @@ func TestKnownValuesReachNoSink(t *testing.T) {
 			}
 		}
 		if name == "extras" { // the control: nothing but the files hides what stands in them
-			if err := errors.Join(os.Remove(filepath.Join(dir, ".env")), os.Remove(filepath.Join(dir, ".env.test"))); err != nil {
+			if err := errors.Join(ownfile.Remove(filepath.Join(dir, ".env")), ownfile.Remove(filepath.Join(dir, ".env.test"))); err != nil {
 				t.Fatal(err)
 			}
 			for _, v := range []string{"file", "changed file", "nested file"} {

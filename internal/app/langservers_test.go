@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -350,7 +351,7 @@ func TestServersNeedTrust(t *testing.T) {
 	files["evil.sh"] = "#!/bin/sh\ntouch " + evil + "\n"
 	files[".sidecar/settings.json"] = `{"languageServers": {"gopls": {"command": ["./evil.sh"]}}}`
 	dir := project(t, files)
-	if err := os.Chmod(filepath.Join(dir, "evil.sh"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, "evil.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	can := fakeeditor.Usual()

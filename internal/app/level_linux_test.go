@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -52,7 +53,7 @@ func TestLevelsBelowBubblewrap(t *testing.T) {
 			touch := func(settings ...string) (string, bool) {
 				t.Helper()
 				write(t, user, "{"+strings.Trim(strings.Join(settings, ","), ",")+"}")
-				_ = os.Remove(made)
+				_ = ownfile.Remove(made)
 				out, code := run(c.hide, "call", "touch made")
 				_, err := os.Stat(made)
 				if (code == 0) != (err == nil) {
@@ -80,7 +81,7 @@ func TestLevelsBelowBubblewrap(t *testing.T) {
 			// What prints files that it does not name is asked about where nothing hides secrets.
 			write(t, user, "{"+c.settings+"}")
 			for _, line := range []string{"cat .e*", "grep -rh K .", "find . -name '.e*' -exec cat {} +", "ls -A | xargs cat"} {
-				_ = os.Remove(filepath.Join(dir, ".env"))
+				_ = ownfile.Remove(filepath.Join(dir, ".env"))
 				if out, code := run(c.hide, "call", line); strings.HasPrefix(out, "not_approved") || code == 0 && !strings.Contains(out, c.level) {
 					t.Errorf("with no secret, %s:\n%s", line, out)
 				}
@@ -90,7 +91,7 @@ func TestLevelsBelowBubblewrap(t *testing.T) {
 					t.Errorf("%s:\n%s", line, out)
 				}
 			}
-			_ = os.Remove(filepath.Join(dir, ".env"))
+			_ = ownfile.Remove(filepath.Join(dir, ".env"))
 		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 const sampleGo = `package main
@@ -38,7 +40,7 @@ func TestNeovim(t *testing.T) {
 	server := buildServer(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "main.go"), sampleGo)
-	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"first.lua", "second.lua", "third.lua"} {
@@ -75,7 +77,7 @@ func TestNeovimWorld(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
-	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	config := t.TempDir()
@@ -142,10 +144,10 @@ var builtIn atomic.Pointer[string]
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

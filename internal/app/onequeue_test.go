@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -250,7 +251,7 @@ func TestOneQueueBusy(t *testing.T) {
 	r, _ := editorProcess(t, dir)
 	edited := make(chan result, 1)
 	go func() { edited <- r.call("write_file", object{"path": "second.txt", "content": "x\n"}) }()
-	f, err := os.OpenFile(gate, os.O_WRONLY, 0) // the command reads to the end
+	f, err := ownfile.OpenFile(gate, os.O_WRONLY, 0) // the command reads to the end
 	if err != nil {
 		t.Fatal(err)
 	}

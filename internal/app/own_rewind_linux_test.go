@@ -1,13 +1,13 @@
 package app_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // rewinds rewinds a run and returns the note of it.
@@ -67,7 +67,7 @@ func TestOwnAgentRewindsFiles(t *testing.T) {
 	if got := r.file("a.txt"); got != second {
 		t.Fatalf("accepted is %q", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(person(second)), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "a.txt"), []byte(person(second)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -97,7 +97,7 @@ func TestOwnAgentRewindsFiles(t *testing.T) {
 
 	c.rewinds(undo.Seq-1, "files") // the rewind is taken back
 	r.seen(map[string]string{"a.txt": person(second), "b.txt": "", "c.txt": "c2\n", "d.txt": "d2\n", "made.txt": "made\n"})
-	if err := os.WriteFile(filepath.Join(dir, "c.txt"), []byte("person\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "c.txt"), []byte("person\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	note := c.rewinds(at, "both")

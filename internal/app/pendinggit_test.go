@@ -2,12 +2,12 @@ package app_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestGitOfPending: git_status and git_diff show the disk and say what they did
@@ -79,7 +79,7 @@ func TestGitOfPending(t *testing.T) {
 	}
 	// Then it is so.
 	r.accept(object{})
-	if err := os.WriteFile(filepath.Join(r.dir, "open.txt"), []byte("typed\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(r.dir, "open.txt"), []byte("typed\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out := git("git_status", object{}); strings.Split(out, "\n\n[")[0] != strings.Split(status, "\n\n[")[0] {

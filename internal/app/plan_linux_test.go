@@ -10,6 +10,7 @@ import (
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -153,7 +154,7 @@ func TestPlan(t *testing.T) {
 	}
 	turn.CallOwn("propose_plan", object{"plan": "1. Write."})
 	q = c.asked()
-	if err := os.Remove(document(t, q)); err != nil {
+	if err := ownfile.Remove(document(t, q)); err != nil {
 		t.Fatal(err)
 	}
 	c.answer(q, "approve_review")
@@ -167,7 +168,7 @@ func TestPlan(t *testing.T) {
 	for text, want := range map[string]string{"": "is empty", strings.Repeat("a", 300<<10): "is longer than"} {
 		turn.CallOwn("propose_plan", object{"plan": "1. Write."})
 		q = c.asked()
-		if err := os.WriteFile(document(t, q), []byte(text), 0o600); err != nil {
+		if err := ownfile.WriteFile(document(t, q), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c.answer(q, "approve_autonomous")
@@ -183,7 +184,7 @@ func TestPlan(t *testing.T) {
 
 	turn.CallOwn("propose_plan", object{"plan": "1. Write one.\n2. Write two."})
 	q = c.asked()
-	if err := os.WriteFile(document(t, q), []byte("1. Write one.\r\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(document(t, q), []byte("1. Write one.\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.answer(q, "approve_review")
@@ -246,7 +247,7 @@ func TestPlanAfterKill(t *testing.T) {
 		clients.Called{Tool: "propose_plan", Args: object{"plan": "1. Write one."}},
 	)
 	q := c.asked()
-	if err := os.WriteFile(document(t, q), []byte("1. Write two."), 0o600); err != nil {
+	if err := ownfile.WriteFile(document(t, q), []byte("1. Write two."), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Kill(); err != nil {

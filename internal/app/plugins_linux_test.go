@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 const pluginManifest = `{"$schema": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json", "name": "alpha", "version": "1.2.0", "description": "For tests."}`
@@ -28,7 +29,7 @@ func writePlugin(t *testing.T, dir, says string) {
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
-	if err := os.Chmod(filepath.Join(dir, "says.sh"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, "says.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -216,7 +217,7 @@ for line in sys.stdin:
 		change(holds, "first")
 		hold := filepath.Join(data, "sidecar/plugin-data/served/hold")
 		write(t, hold, "x")
-		if err := os.Remove(filepath.Join(filepath.Dir(hold), "kept")); err != nil {
+		if err := ownfile.Remove(filepath.Join(filepath.Dir(hold), "kept")); err != nil {
 			t.Fatal(err)
 		}
 		old := make(chan result, 1)
@@ -226,7 +227,7 @@ for line in sys.stdin:
 			return err == nil
 		})
 		change(string(program), "second")
-		if err := os.Remove(hold); err != nil {
+		if err := ownfile.Remove(hold); err != nil {
 			t.Fatal(err)
 		}
 		if res := <-old; !res.OK || !strings.Contains(res.Content, "True") {
@@ -299,7 +300,7 @@ func TestExtendingExamples(t *testing.T) {
 	write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), example("json"))
 	program := filepath.Join(data, "sidecar/plugins/count_words.py")
 	write(t, program, example("python"))
-	if err := os.Chmod(program, 0o755); err != nil {
+	if err := ownfile.Chmod(program, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -68,7 +69,7 @@ esac; done`
 			// The user's own git, which replaces the file several times. For the moment until a
 			// program's protection notices that, the new file is not masked for it, as it was not
 			// before; so each tries what is protected once it sees the mask.
-			if err := os.Remove(try); err != nil {
+			if err := ownfile.Remove(try); err != nil {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{{"push", "-q", "-u", "origin", "HEAD"}, {"config", "user.nickname", "x"}, {"branch", "-q", "--track", "more", "origin/HEAD~0"}} {

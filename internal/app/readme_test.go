@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 )
 
@@ -42,7 +43,7 @@ func TestGeneratedReadmeConsoles(t *testing.T) {
 		t.Errorf("%d blocks with %d commands were tried", blocks, u.commands)
 	}
 	if tooltest.Update() {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+		if err := ownfile.Update(name, []byte(want)); err != nil {
 			t.Fatal(err)
 		}
 		page = []byte(want)
@@ -67,7 +68,7 @@ func newReader(t *testing.T) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	t.Cleanup(func() { _ = ownfile.RemoveAll(runtime) })
 	repo := gittest.New(t)
 	u := &reader{t: t, dir: repo.Dir, env: []string{
 		"HOME=" + runtime, "XDG_RUNTIME_DIR=" + runtime, "LANG=C.UTF-8", "TERM=dumb", "GIT_CONFIG_NOSYSTEM=1",

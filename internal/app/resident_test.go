@@ -2,12 +2,12 @@ package app_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // A server that remembers what it has read still sees everything: what others
@@ -41,7 +41,7 @@ func TestResidentSearchOverLSP(t *testing.T) {
 	repo.Write("b.txt", "the_needle_text\n", "new/c.txt", "the_needle_text\n", "out/d.txt", "the_needle_text\n")
 	look("others have written", "default", "a.txt", "b.txt", "f.go", "new/c.txt")
 	look("others have written", "agent", files1...)
-	if err := os.Remove(repo.Path("b.txt")); err != nil {
+	if err := ownfile.Remove(repo.Path("b.txt")); err != nil {
 		t.Fatal(err)
 	}
 	uri, err := r.OpenFile(t.Context(), repo.Path("a.txt"))

@@ -17,6 +17,7 @@ import (
 	terminal "github.com/creack/pty"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -320,7 +321,7 @@ func TestRunProfiles(t *testing.T) {
 	}})
 	bin := t.TempDir()
 	write(t, filepath.Join(bin, "fake-agent"), "#!/bin/sh\ncat ~/.fake/state ~/.fake.json; echo $FAKE_KEY$OTHER_KEY; cat ~/.other/secret; echo more >> ~/.fake/state; echo changed > ~/.fake.json; echo own > ~/own; echo x > x.txt\n")
-	if err := os.Chmod(filepath.Join(bin, "fake-agent"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(bin, "fake-agent"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -369,10 +370,10 @@ func TestRunProfiles(t *testing.T) {
 	lines(p, "")
 	p.ends(0, "cat: ")
 	// A link as state is refused, with what to do.
-	if err := os.Rename(filepath.Join(user, ".fake"), filepath.Join(user, "dots")); err != nil {
+	if err := ownfile.Rename(filepath.Join(user, ".fake"), filepath.Join(user, "dots")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("dots", filepath.Join(user, ".fake")); err != nil {
+	if err := ownfile.Symlink("dots", filepath.Join(user, ".fake")); err != nil {
 		t.Fatal(err)
 	}
 	start("--yes", "--", "fake-agent").ends(1, "~/.fake leads over a link to")

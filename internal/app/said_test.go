@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 )
 
@@ -78,7 +79,7 @@ func TestGeneratedReadme(t *testing.T) {
 		t.Fatalf("the README shows %d lines of %v, want 2", shown, checked)
 	}
 	if tooltest.Update() {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+		if err := ownfile.Update(name, []byte(want)); err != nil {
 			t.Fatal(err)
 		}
 		page = []byte(want)

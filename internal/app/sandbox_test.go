@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -37,7 +38,7 @@ func TestDoctorTriesToEscape(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	write(t, user, `{}`)
-	if err := os.Symlink("a.txt", filepath.Join(dir, ".mcp.json")); err != nil {
+	if err := ownfile.Symlink("a.txt", filepath.Join(dir, ".mcp.json")); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, code = runCLI(t, "", "doctor", "--root", dir); strings.Contains(out, "bubblewrap") && code != 1 {

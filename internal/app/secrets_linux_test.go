@@ -3,12 +3,12 @@ package app_test
 import (
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -114,7 +114,7 @@ func TestSocketsOfCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			if err := os.Chmod(filepath.Join(root, name), 0o777); err != nil {
+			if err := ownfile.Chmod(filepath.Join(root, name), 0o777); err != nil {
 				t.Fatal(err)
 			}
 			tried++

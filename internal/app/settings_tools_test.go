@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -22,7 +23,7 @@ func settingsFile(t *testing.T, text string) string {
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	name := filepath.Join(dir, "sidecar", "settings.json")
 	if text != "" {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		write(t, name, text)
@@ -235,7 +236,7 @@ func TestKeysAreHidden(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "key")
 	write(t, path, inFile+"\n")
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := ownfile.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	program := map[string]string{"linux": "secret-tool", "darwin": "security"}[runtime.GOOS]
@@ -243,7 +244,7 @@ func TestKeysAreHidden(t *testing.T) {
 		t.Skip("no keyring is known here")
 	}
 	write(t, filepath.Join(dir, program), "#!/bin/sh\necho '"+inRing+"'\n")
-	if err := os.Chmod(filepath.Join(dir, program), 0o700); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, program), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))

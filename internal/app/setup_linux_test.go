@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -33,7 +34,7 @@ func newPerson(t *testing.T) *person {
 	}
 	self, err := os.Executable()
 	if err == nil {
-		err = os.Symlink(self, filepath.Join(p.bin, "sidecar-ls"))
+		err = ownfile.Symlink(self, filepath.Join(p.bin, "sidecar-ls"))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func (p *person) program(name, says string) (ran func() bool) {
 	p.t.Helper()
 	trace := filepath.Join(p.bin, name+".ran")
 	write(p.t, filepath.Join(p.bin, name), "#!/bin/sh\n: >"+trace+"\necho '"+says+"'\n")
-	if err := os.Chmod(filepath.Join(p.bin, name), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(p.bin, name), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	return func() bool {
@@ -263,7 +264,7 @@ func TestSetupNeovim(t *testing.T) {
 	if out := has(there + " and " + lenses); out != "true" {
 		t.Errorf("with options in init.lua: %s", out)
 	}
-	if err := os.Remove(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "nvim", "init.lua")); err != nil {
+	if err := ownfile.Remove(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "nvim", "init.lua")); err != nil {
 		t.Fatal(err)
 	}
 	if out, code := p.at(nil, "nvim", "--undo", "--yes"); code != 0 {

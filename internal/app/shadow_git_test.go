@@ -2,13 +2,13 @@ package app_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestShadowGit: the git tools of a session work on its shadow's HEAD, index
@@ -76,17 +76,19 @@ func TestShadowGitIsConfined(t *testing.T) {
 	elsewhere := gittest.New(t)
 	elsewhere.Commit("secret of another repository", "s", "s\n")
 	for name, spoil := range map[string]func(dot, main string) error{
-		"nothing":            nil,
-		"removed":            func(dot, _ string) error { return os.Remove(dot) },
-		"the main tree's":    func(dot, main string) error { return os.WriteFile(dot, []byte("gitdir: "+main+"/.git\n"), 0o644) },
-		"another repository": func(dot, _ string) error { return os.WriteFile(dot, []byte("gitdir: "+elsewhere.Dir+"/.git\n"), 0o644) },
+		"nothing":         nil,
+		"removed":         func(dot, _ string) error { return ownfile.Remove(dot) },
+		"the main tree's": func(dot, main string) error { return ownfile.WriteFile(dot, []byte("gitdir: "+main+"/.git\n"), 0o644) },
+		"another repository": func(dot, _ string) error {
+			return ownfile.WriteFile(dot, []byte("gitdir: "+elsewhere.Dir+"/.git\n"), 0o644)
+		},
 		"a link": func(dot, main string) error {
-			if err := os.Remove(dot); err != nil {
+			if err := ownfile.Remove(dot); err != nil {
 				return err
 			}
-			return os.Symlink(main+"/.git", dot)
+			return ownfile.Symlink(main+"/.git", dot)
 		},
-		"no pointer": func(dot, _ string) error { return os.WriteFile(dot, []byte("x"), 0o644) },
+		"no pointer": func(dot, _ string) error { return ownfile.WriteFile(dot, []byte("x"), 0o644) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo := repository(t, "a.txt", "one\n")

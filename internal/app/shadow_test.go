@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -226,7 +227,7 @@ func TestMergeIntoTreeLeavesSomeForReview(t *testing.T) {
 	for name, text := range map[string]string{".vscode/tasks.json": "{}\n", ".npmrc": "x\n", "a.txt": "two\n"} {
 		write(t, filepath.Join(s.Path, name), text)
 	}
-	if err := os.Symlink("../../elsewhere", filepath.Join(s.Path, "out")); err != nil {
+	if err := ownfile.Symlink("../../elsewhere", filepath.Join(s.Path, "out")); err != nil {
 		t.Fatal(err)
 	}
 	m := command[merged](r, "sidecar.shadow.merge", object{"id": "x", "into": "tree"})
@@ -254,7 +255,7 @@ func TestMergeIntoTreeLeavesSomeForReview(t *testing.T) {
 func TestShadowIsConfined(t *testing.T) {
 	repo := repository(t, "a.txt", "main's\n", "sub/b.txt", "main's\n")
 	for link, target := range map[string]string{"up": "../../..", "abs": repo.Dir, "file": repo.Path("a.txt"), "other": "../two", "inside": "sub", "git": ".git"} {
-		if err := os.Symlink(target, repo.Path(link)); err != nil {
+		if err := ownfile.Symlink(target, repo.Path(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -504,7 +505,7 @@ func TestShadowCLI(t *testing.T) {
 		t.Errorf("%+v %v", made, err)
 	}
 	run(0, "create", "--base", "HEAD", "y")
-	if err := os.WriteFile(filepath.Join(made.Path, "a.txt"), []byte("two\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(made.Path, "a.txt"), []byte("two\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -546,7 +547,7 @@ func TestShadowCLI(t *testing.T) {
 	repo.Git("checkout", "-q", "--", ".")
 	run(0, "create", "z")
 	for dir, text := range map[string]string{repo.Dir: "ours\n", repo.Path(".sidecar/shadows/z"): "theirs\n"} {
-		if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -562,7 +563,7 @@ func TestShadowCLI(t *testing.T) {
 	if out := run(1, "merge", "z"); !strings.Contains(out, "skipped inner: it is a repository of its own") {
 		t.Error(out)
 	}
-	if err := errors.Join(os.Rename(z.Dir, z.Dir+".away"), os.Symlink(z.Dir+".away", z.Dir)); err != nil {
+	if err := errors.Join(ownfile.Rename(z.Dir, z.Dir+".away"), ownfile.Symlink(z.Dir+".away", z.Dir)); err != nil {
 		t.Fatal(err)
 	}
 	if out := run(0, "list"); !strings.Contains(out, "z can't be used: the shadow workspace is not as it was made") {
@@ -635,7 +636,7 @@ func TestShadowAnswers(t *testing.T) {
 	r := connect(t, repo.Dir, fakeeditor.Options{})
 	s := exactly[created](r, "sidecar.shadow.create", object{"id": "x"})
 	write(t, filepath.Join(s.Path, "a.txt"), "theirs\n")
-	if err := errors.Join(os.Rename(filepath.Join(s.Path, "b.txt"), filepath.Join(s.Path, "c.txt")), os.Chmod(filepath.Join(s.Path, "c.txt"), 0o755)); err != nil {
+	if err := errors.Join(ownfile.Rename(filepath.Join(s.Path, "b.txt"), filepath.Join(s.Path, "c.txt")), ownfile.Chmod(filepath.Join(s.Path, "c.txt"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	repo.Write("a.txt", "ours\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
@@ -24,7 +25,7 @@ const mcpServerCommand = "mcp-server-of-the-tests"
 
 // mcpServer is a server that says what it can see and do.
 func mcpServer() {
-	_ = os.WriteFile("started", nil, 0o600)
+	_ = ownfile.WriteFile("started", nil, 0o600)
 	s := sdk.NewServer(&sdk.Implementation{Name: "theirs"}, nil)
 	add := func(name string, f func(args map[string]string) string) {
 		destructive := name == "drop"
@@ -41,7 +42,7 @@ func mcpServer() {
 	}
 	add("env", func(map[string]string) string { return strings.Join(os.Environ(), "\n") })
 	add("write", func(args map[string]string) string {
-		if err := os.WriteFile(args["path"], nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(args["path"], nil, 0o600); err != nil {
 			return "failed: " + err.Error()
 		}
 		return "written"
@@ -158,7 +159,7 @@ func TestMCPServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	outside := filepath.Join(here, ".written-by-an-mcp-server")
-	t.Cleanup(func() { _ = os.Remove(outside) })
+	t.Cleanup(func() { _ = ownfile.Remove(outside) })
 	res := r.call("mcp_theirs_write", object{"path": outside})
 	if _, err := os.Stat(outside); err == nil && sandbox.Open(self, sandbox.Options{}).Status().Level != sandbox.None {
 		t.Errorf("it wrote outside: %+v", res)
@@ -177,7 +178,7 @@ func TestMCPServers(t *testing.T) {
 	}
 
 	// Another line, and it has to be trusted again.
-	if err := os.Remove(started); err != nil {
+	if err := ownfile.Remove(started); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, ".mcp.json"), line("two"))
@@ -341,7 +342,7 @@ func TestMCPServerHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(away) })
+	t.Cleanup(func() { ownfile.RemoveAll(away) })
 	script := filepath.Join(away, "serve.sh")
 	write(t, script, `exec "$1" "$2"`+"\n")
 	entry := func(script string) object {

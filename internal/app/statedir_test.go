@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -31,11 +32,11 @@ func TestNoStateBehindLinks(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			root, outside := t.TempDir(), t.TempDir()
-			if err := os.MkdirAll(filepath.Join(root, c.dir), 0o755); err != nil {
+			if err := ownfile.MkdirAll(filepath.Join(root, c.dir), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if c.link != "" {
-				if err := os.Symlink(outside, filepath.Join(root, c.link)); err != nil {
+				if err := ownfile.Symlink(outside, filepath.Join(root, c.link)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -75,7 +76,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 			root, outside := t.TempDir(), t.TempDir()
 			place := func() {
 				at := filepath.Join(root, link)
-				if err := errors.Join(os.RemoveAll(at), os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(outside, at)); err != nil {
+				if err := errors.Join(ownfile.RemoveAll(at), ownfile.MkdirAll(filepath.Dir(at), 0o755), ownfile.Symlink(outside, at)); err != nil {
 					t.Fatal(err)
 				}
 			}

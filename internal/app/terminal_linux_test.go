@@ -11,13 +11,14 @@ import (
 	"unsafe"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // pty opens a terminal: what is written to tty is read from the other end.
 func pty(t *testing.T) (other, tty *os.File) {
 	t.Helper()
 	const setLock, getNumber = 0x40045431, 0x80045430 // TIOCSPTLCK and TIOCGPTN, ioctl_tty(2)
-	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	other, err := ownfile.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("there are no terminals here:", err)
 	}
@@ -31,7 +32,7 @@ func pty(t *testing.T) (other, tty *os.File) {
 			t.Skip("there are no terminals here:", errno)
 		}
 	}
-	if tty, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+	if tty, err = ownfile.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
 		t.Skip("there are no terminals here:", err)
 	}
 	return other, tty

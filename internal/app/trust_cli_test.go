@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestTrustCommand: what the user says of a folder holds for that folder, in
@@ -16,7 +17,7 @@ func TestTrustCommand(t *testing.T) {
 	home(t)
 	dir, other := project(t, map[string]string{"a.txt": "x\n"}), project(t, map[string]string{"a.txt": "x\n"})
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
+	if err := ownfile.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
 	setting := func(dir string) string {

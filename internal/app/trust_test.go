@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -73,7 +74,7 @@ func hostileWorkspace(t *testing.T) (dir, mark string) {
 	}
 	sh("git config core.hooksPath hooks; mkdir hooks; for h in pre-commit post-checkout post-index-change reference-transaction; do printf '#!/bin/sh\\n" + evil + "\\n' > hooks/$h; chmod +x hooks/$h; done")
 	if _, err := os.Stat(mark); err == nil {
-		if err := os.Remove(mark); err != nil { // setting it up ran it
+		if err := ownfile.Remove(mark); err != nil { // setting it up ran it
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +176,7 @@ func TestHostileWorkspace(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", plain)
 		cmd.Dir = dir
 		_ = cmd.Run()
-		if os.Remove(mark) == nil {
+		if ownfile.Remove(mark) == nil {
 			controls++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
@@ -40,12 +41,12 @@ func TestUninstall(t *testing.T) {
 	write(t, filepath.Join(settings, "settings.json"), "{}")
 	agents, _ := userdirs.Here().Dir(userdirs.State)
 	write(t, filepath.Join(agents, "agents", "claude", "home", "mod", "f"), "x")
-	if err := os.Chmod(filepath.Join(agents, "agents", "claude", "home", "mod"), 0o555); err != nil {
+	if err := ownfile.Chmod(filepath.Join(agents, "agents", "claude", "home", "mod"), 0o555); err != nil {
 		t.Fatal(err)
 	}
 	gone := project(t, map[string]string{"a.txt": "x\n"})
 	do(0, "setup", "--root", gone, "--project", "claude", "--yes")
-	if err := os.RemoveAll(gone); err != nil {
+	if err := ownfile.RemoveAll(gone); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(p.home, codex), "model = \"x\"\n")

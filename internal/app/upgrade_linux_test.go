@@ -21,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -389,10 +390,10 @@ func replaced(t *testing.T, from, to string) {
 		t.Helper()
 		data, err := os.ReadFile(program)
 		if err == nil {
-			err = os.WriteFile(place.program+".new", data, 0o755)
+			err = ownfile.WriteFile(place.program+".new", data, 0o755)
 		}
 		if err == nil {
-			err = os.Rename(place.program+".new", place.program)
+			err = ownfile.Rename(place.program+".new", place.program)
 		}
 		if err != nil {
 			t.Fatal(err)

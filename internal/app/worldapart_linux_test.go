@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestWorldApart: where nothing can put a copy in the place of the workspace, a command
@@ -117,7 +119,7 @@ func TestRunApart(t *testing.T) {
 func TestWorldApartByLink(t *testing.T) {
 	dir := worldProject(t, "shadow", map[string]string{"a.txt": "one\n"})
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
+	if err := ownfile.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
 	r := worldApart(t, link)

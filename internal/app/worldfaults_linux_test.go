@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -54,7 +55,7 @@ func TestCheckoutUnderCommand(t *testing.T) {
 	git("commit", "-qm", "first")
 	git("checkout", "-qb", "other")
 	write(t, filepath.Join(r.dir, "a.txt"), "a of other\n")
-	if err := os.Remove(filepath.Join(r.dir, "c.txt")); err != nil {
+	if err := ownfile.Remove(filepath.Join(r.dir, "c.txt")); err != nil {
 		t.Fatal(err)
 	}
 	git("commit", "-qam", "second")

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // workspace is a directory, and a place for its sockets.
@@ -20,7 +22,7 @@ func workspace(t *testing.T) (dir, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	t.Cleanup(func() { ownfile.RemoveAll(base) })
 	t.Setenv("XDG_RUNTIME_DIR", base)
 	return t.TempDir(), filepath.Join(base, "sidecar-ls")
 }
@@ -118,10 +120,10 @@ func TestHostile(t *testing.T) {
 	})
 	t.Run("a file for a socket", func(t *testing.T) {
 		dir, run := workspace(t)
-		if err := os.Mkdir(run, 0o700); err != nil {
+		if err := ownfile.Mkdir(run, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(run, base(t, dir)+".sock"), nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(run, base(t, dir)+".sock"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Find(t.Context(), dir); err == nil || errors.Is(err, ErrNone) {
@@ -136,7 +138,7 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, run := workspace(t)
-			if err := os.Mkdir(run, 0o700); err != nil {
+			if err := ownfile.Mkdir(run, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			l, err := net.Listen("unix", filepath.Join(run, base(t, dir)+".sock"))
@@ -159,10 +161,10 @@ func TestHostile(t *testing.T) {
 	}
 	t.Run("a directory that others can write", func(t *testing.T) {
 		dir, run := workspace(t)
-		if err := os.Mkdir(run, 0o777); err != nil {
+		if err := ownfile.Mkdir(run, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(run, 0o777); err != nil {
+		if err := ownfile.Chmod(run, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		// What others put there is not used, and nothing of ours is put there.
@@ -263,7 +265,7 @@ func TestSweep(t *testing.T) {
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
 	for _, name := range []string{base + ".lock", "of-nobody-we-know"} {
-		if err := os.WriteFile(filepath.Join(run, name), nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(run, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +287,7 @@ func TestSweep(t *testing.T) {
 func alias(t *testing.T, dir string) string {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
+	if err := ownfile.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
 	return link

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // workspace is a directory. Its pipe is in no directory.
@@ -20,7 +21,7 @@ func workspace(t *testing.T) (dir, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Remove(dir) })
+	t.Cleanup(func() { ownfile.Remove(dir) })
 	return dir, ""
 }
 
@@ -91,7 +92,7 @@ func TestHostile(t *testing.T) {
 		"a file":            `C:\windows\win.ini` + "\n",
 		"empty":             "",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := ownfile.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Find(t.Context(), dir); !errors.Is(err, ErrNone) {

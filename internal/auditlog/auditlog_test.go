@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
@@ -81,7 +82,7 @@ func TestTampering(t *testing.T) {
 	}
 	caught := func(what string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(name, data, 0o600); err != nil {
+		if err := ownfile.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if rep := verify(t, dir); len(rep.Faults) == 0 && rep.Torn == 0 {
@@ -125,7 +126,7 @@ func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, Options{}, 3)
 	name := filepath.Join(dir, fileName(1))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := ownfile.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestConcurrentWriters(t *testing.T) {
 
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "logs"), nil, 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "logs"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, l := range map[string]*Log{
@@ -179,11 +180,11 @@ func TestUnwritable(t *testing.T) {
 		}
 	}
 	outside := filepath.Join(dir, "outside")
-	if err := os.WriteFile(outside, []byte("keep\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(outside, []byte("keep\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	logs := filepath.Join(dir, "linked")
-	if err := os.Mkdir(logs, 0o700); err != nil {
+	if err := ownfile.Mkdir(logs, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	symlink.Make(t, outside, filepath.Join(logs, fileName(1)))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -247,7 +247,7 @@ func played(t *testing.T, script string) (dir string) {
 		t.Skip("no keyring is known here")
 	}
 	if script != "" {
-		if err := os.WriteFile(filepath.Join(dir, r.Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, r.Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestKeyOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	write := func(key string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		if err := ownfile.WriteFile(path, []byte(key), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -310,14 +310,14 @@ func TestKeyOrder(t *testing.T) {
 	if _, key, _ := s.last(); key != "Bearer a-new-key" || fmt.Sprint(told.all["key of mine"]) != "[a-new-key]" {
 		t.Errorf("after a change: %q, hidden are %v", key, told.all)
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
+	if err := ownfile.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Ask(t.Context(), hello, nil)
 	if f := model.FailureOf(err); f == nil || f.Cause != model.Key || !strings.Contains(err.Error(), "chmod 600 "+path) || strings.Contains(err.Error(), "a-new-key") {
 		t.Errorf("open to others: %v", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := ownfile.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	write("two\nlines-of-a-key")
@@ -335,7 +335,7 @@ func TestKeyOrder(t *testing.T) {
 // TestDescribe: what is shown of a key is whether it is there.
 func TestDescribe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, []byte("hidden-key"), 0o600); err != nil {
+	if err := ownfile.WriteFile(path, []byte("hidden-key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b := Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profile":"a","backend.profiles":[{"name":"a","url":"https://x","model":"m","keyFile":"` + path + `"}]}`}}
@@ -351,7 +351,7 @@ func TestDescribe(t *testing.T) {
 	if !ready() {
 		t.Error("it has a key")
 	}
-	if err := os.Remove(path); err != nil {
+	if err := ownfile.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if ready() {

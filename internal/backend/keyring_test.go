@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -57,7 +58,7 @@ func TestKeyringFails(t *testing.T) {
 		dir := played(t, c.script)
 		if name == "not to be run" {
 			r, _ := keyring.Of(runtime.GOOS)
-			if err := os.Chmod(filepath.Join(dir, r.Program), 0o600); err != nil {
+			if err := ownfile.Chmod(filepath.Join(dir, r.Program), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

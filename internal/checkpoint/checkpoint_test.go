@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -54,7 +55,7 @@ func (h *house) reopen() {
 func (h *house) person(name, text string) {
 	h.Helper()
 	path := filepath.Join(h.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(path), 0o755), ownfile.WriteFile(path, []byte(text), 0o644)); err != nil {
 		h.Fatal(err)
 	}
 }
@@ -143,10 +144,10 @@ func (h *house) has(want map[string]string) {
 func TestBack(t *testing.T) {
 	first := map[string]string{"edited": "1\n", "deleted": "2\n", "moved": "3\n", "empty": "", "kept": "k\n"}
 	h := newHouse(t, first)
-	if err := os.Symlink("kept", filepath.Join(h.dir, "link")); err != nil {
+	if err := ownfile.Symlink("kept", filepath.Join(h.dir, "link")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Chmod(filepath.Join(h.dir, "deleted"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(h.dir, "deleted"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	first["link"], first["deleted"] = "-> kept", "x 2\n"
@@ -236,7 +237,7 @@ func TestBackBesideOthers(t *testing.T) {
 	h.person("taken", "person\n")
 	h.person("mine", "person\n")
 	for _, name := range []string{"gone", "made and gone", "further"} {
-		if err := os.Remove(filepath.Join(h.dir, name)); err != nil {
+		if err := ownfile.Remove(filepath.Join(h.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -309,7 +310,7 @@ func TestTorn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := len(whole); cut < len(all); cut += 7 {
-		if err := errors.Join(h.log.Close(), os.WriteFile(h.path, all[:cut], 0o600)); err != nil {
+		if err := errors.Join(h.log.Close(), ownfile.WriteFile(h.path, all[:cut], 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		h.person("a", "2\n")
@@ -331,7 +332,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	data[1] = 0
-	if err := errors.Join(h.log.Close(), os.WriteFile(h.path, data, 0o600)); err != nil {
+	if err := errors.Join(h.log.Close(), ownfile.WriteFile(h.path, data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.log.After(0); err == nil || !strings.Contains(err.Error(), "damaged in line 1") {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestProjectAround: what others put into a directory that all may write is no project
@@ -13,7 +15,7 @@ func TestProjectAround(t *testing.T) {
 	everybody := filepath.Join(top, "everybody")
 	below := filepath.Join(everybody, "a", "b")
 	for _, dir := range []string{below, filepath.Join(top, ".git"), filepath.Join(everybody, ".sidecar")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := ownfile.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -24,13 +26,13 @@ func TestProjectAround(t *testing.T) {
 		}
 	}
 	check(below, everybody)
-	if err := os.Chmod(everybody, 0o777|os.ModeSticky); err != nil {
+	if err := ownfile.Chmod(everybody, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
 	check(below, below)
 	check(everybody, everybody)
 	check(top, top)
-	if err := os.Mkdir(filepath.Join(everybody, "a", ".git"), 0o700); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(everybody, "a", ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	check(below, filepath.Join(everybody, "a"))

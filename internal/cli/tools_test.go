@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -23,7 +23,7 @@ import (
 func TestExampleWords(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	user := config.UserFile()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(user), 0o700), os.WriteFile(user, []byte(`{"backend.profiles": [{"name": "local", "provider": "ollama", "url": "http://127.0.0.1:1", "model": "x"}]}`), 0o600)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(user), 0o700), ownfile.WriteFile(user, []byte(`{"backend.profiles": [{"name": "local", "provider": "ollama", "url": "http://127.0.0.1:1", "model": "x"}]}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	w, err := app.Open(t.Context(), []workspace.Folder{{Dir: t.TempDir()}}, app.Options{Log: slog.New(slog.DiscardHandler)})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
@@ -34,7 +35,7 @@ func TestWithoutCgo(t *testing.T) {
 		"sum.go":  "package sum\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n\nfunc twice(n int) int { return Add(n, n) }\n",
 		"shop.py": "class Shop:\n    def sell(self):\n        return 1\n\n\nShop().sell()\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

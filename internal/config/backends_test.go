@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestBackends(t *testing.T) {
@@ -78,10 +80,10 @@ func TestBackendMembers(t *testing.T) {
 func keyFile(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	if err := ownfile.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+	if err := ownfile.Chmod(path, mode); err != nil { // whatever the umask is
 		t.Fatal(err)
 	}
 	return path
@@ -105,10 +107,10 @@ func TestReadKeyFile(t *testing.T) {
 	if got, err := b.ReadKeyFile(); got != secret || err != nil {
 		t.Errorf("in the home: %q, %v", got, err)
 	}
-	if err := os.Chmod(filepath.Join(os.Getenv("HOME"), "key"), 0o600); err != nil {
+	if err := ownfile.Chmod(filepath.Join(os.Getenv("HOME"), "key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), "key"), []byte("another"), 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(os.Getenv("HOME"), "key"), []byte("another"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := b.ReadKeyFile(); got != "another" || err != nil {
@@ -140,7 +142,7 @@ func TestReadKeyFile(t *testing.T) {
 
 // foreign gives a file to another user; "" where that can't be done.
 func foreign(t *testing.T, path string) string {
-	if err := os.Chown(path, 54321, -1); err != nil {
+	if err := ownfile.Chown(path, 54321, -1); err != nil {
 		t.Logf("the file of another user is not tried: %v", err)
 		return ""
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated files")
@@ -501,10 +503,10 @@ func TestUserSource(t *testing.T) {
 	if want := (Source{Origin: User, Name: filepath.Join(dir, "sidecar", "settings.json")}); err != nil || !cmp.Equal(src, want) {
 		t.Errorf("without a file: %+v, %v", src, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(src.Name), 0o700); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(src.Name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(src.Name, []byte(`{"mode": "manual"}`), 0o600); err != nil {
+	if err := ownfile.WriteFile(src.Name, []byte(`{"mode": "manual"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if src, err = UserSource(); err != nil {
@@ -525,10 +527,7 @@ func TestVSCodeSchema(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+		if err := ownfile.Update(name, []byte(got)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestSplitLines(t *testing.T) {
@@ -137,7 +138,7 @@ func gitApply(t *testing.T, name, old, patch, want string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, []byte(old), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	git(t, dir, patch)
@@ -166,7 +167,7 @@ func TestPatchKinds(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "old"), []byte("a\nb\nc\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "old"), []byte("a\nb\nc\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	git(t, dir, diff.Patch("", "made", "", "x")+

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // plain is a Place without a sandbox, whose agent is a function.
@@ -128,7 +130,7 @@ func made(t *testing.T, files map[string]string) (dir string) {
 	maps.Copy(all, files)
 	for name, text := range all {
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(ownfile.MkdirAll(filepath.Dir(file), 0o755), ownfile.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +199,7 @@ func TestSetup(t *testing.T) {
 		if err == nil && string(data) != "yes\n" {
 			err = fmt.Errorf("it is %q", data)
 		}
-		return Told{End: "done"}, errors.Join(err, os.WriteFile(filepath.Join(dir, "made"), nil, 0o644))
+		return Told{End: "done"}, errors.Join(err, ownfile.WriteFile(filepath.Join(dir, "made"), nil, 0o644))
 	}
 	for more, want := range map[string]Result{
 		`"setup": ["sh", "-c", "echo yes > ready"]`:                           {Solved: true, End: "done"},
@@ -226,7 +228,7 @@ func TestSetup(t *testing.T) {
 func TestEnds(t *testing.T) {
 	tasks := tasksIn(t, made(t, map[string]string{"task.json": `{"prompt": "x", "check": ["sh", "test.sh"], "seconds": 1}`}))
 	r, err := evalTasks(t, t.Context(), Options{}, tasks, func(ctx context.Context, dir string) (Told, error) {
-		if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("2\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, "a.txt"), []byte("2\n"), 0o644); err != nil {
 			return Told{}, err
 		}
 		<-ctx.Done()
@@ -294,7 +296,7 @@ func TestAtOnce(t *testing.T) {
 // TestKeep: the directories are left.
 func TestKeep(t *testing.T) {
 	r, err := evalTasks(t, t.Context(), Options{Keep: true}, tasksIn(t, made(t, nil)), func(ctx context.Context, dir string) (Told, error) {
-		return Told{End: "done"}, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("4\n"), 0o644)
+		return Told{End: "done"}, ownfile.WriteFile(filepath.Join(dir, "a.txt"), []byte("4\n"), 0o644)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +326,7 @@ func TestIn(t *testing.T) {
 	if all := tasksIn(t, filepath.Dir(dir)); len(all) != 1 || all[0].Name != "made" {
 		t.Errorf("around it there are %+v", all)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "repo")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(dir, "repo")); err != nil {
 		t.Fatal(err)
 	}
 	for where, want := range map[string]string{dir: "repo", t.TempDir(): "no task", filepath.Join(dir, "none"): "none"} {

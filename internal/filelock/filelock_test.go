@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestMain is also the process that holds a lock until its input ends.
@@ -73,7 +75,7 @@ func TestOpen(t *testing.T) {
 
 func TestOtherProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(name, []byte("a longer text than a process number\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(name, []byte("a longer text than a process number\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pid, kill := another(t, name)
@@ -106,7 +108,7 @@ func TestRemoved(t *testing.T) {
 		if err1 != nil || err2 != nil || !os.SameFile(have, there) {
 			t.Errorf("the locked file is not the one of that name: %v, %v", err1, err2)
 		}
-		if err := errors.Join(os.Remove(name), f.Close()); err != nil {
+		if err := errors.Join(ownfile.Remove(name), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +120,7 @@ func TestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := os.OpenFile(name, os.O_RDWR, 0)
+	second, err := ownfile.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

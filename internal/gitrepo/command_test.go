@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // world is a directory with a repository and the user's own settings, apart
@@ -49,7 +50,7 @@ func emptyWorld(t *testing.T) *world {
 	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), marker: filepath.Join(dir, "marker")}
 	w.write("../home/.gitconfig", "[user]\n\tname = A User\n\temail = user@example.test\n[init]\n\tdefaultBranch = master\n\ttemplateDir =\n[core]\n\tfsync = none\n")
 	w.write("../bin/evil", "#!/bin/sh\necho evil >> "+w.marker+"\n")
-	if err := os.Chmod(filepath.Join(dir, "bin/evil"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, "bin/evil"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", w.home)
@@ -75,7 +76,7 @@ func (w *world) path(name string) string { return filepath.Join(w.dir, "work", n
 
 func (w *world) write(name, text string) {
 	w.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(w.path(name)), 0o755), os.WriteFile(w.path(name), []byte(text), 0o644)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(w.path(name)), 0o755), ownfile.WriteFile(w.path(name), []byte(text), 0o644)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -93,7 +94,7 @@ func (w *world) read(name string) string {
 func (w *world) try(line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = w.path("")
-	if err := os.MkdirAll(cmd.Dir, 0o755); err != nil {
+	if err := ownfile.MkdirAll(cmd.Dir, 0o755); err != nil {
 		return "", err
 	}
 	out, err := cmd.CombinedOutput()
@@ -112,7 +113,7 @@ func (w *world) sh(line string) string {
 // fired reports whether evil ran, and forgets it.
 func (w *world) fired() bool {
 	_, err := os.Stat(w.marker)
-	os.Remove(w.marker)
+	ownfile.Remove(w.marker)
 	return err == nil
 }
 

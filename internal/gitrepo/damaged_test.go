@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // renameInIndex changes a name in the index file and nothing else, as a bad
@@ -101,7 +101,7 @@ func TestDamagedIndexIsRead(t *testing.T) {
 	for at := 0; at < len(whole); at += 7 {
 		bad := bytes.Clone(whole)
 		bad[at] ^= 0x10
-		if err := os.WriteFile(w.path(".git/index"), bad, 0o644); err != nil {
+		if err := ownfile.WriteFile(w.path(".git/index"), bad, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		w.Repo, _ = Open(w.path(""), Options{}) // a stamp doesn't tell what is done to it here
@@ -115,7 +115,7 @@ func TestDamagedIndexIsRead(t *testing.T) {
 			t.Fatalf("byte %d: a commit was made", at)
 		}
 	}
-	if err := os.WriteFile(w.path(".git/index"), whole, 0o644); err != nil {
+	if err := ownfile.WriteFile(w.path(".git/index"), whole, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	w.Repo, _ = Open(w.path(""), Options{})

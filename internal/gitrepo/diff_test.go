@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -103,7 +104,7 @@ func checkDiff(t *testing.T, r *gittest.Repo, o DiffOptions, args ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(index, data, 0o644); err != nil {
+			if err := ownfile.WriteFile(index, data, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -253,7 +254,7 @@ func TestDiffRandom(t *testing.T) {
 		name := names[rnd.IntN(len(names))]
 		switch rnd.IntN(8) {
 		case 0:
-			_ = os.RemoveAll(r.Path(name))
+			_ = ownfile.RemoveAll(r.Path(name))
 		case 1:
 			r.Try("mv", "-k", name, names[rnd.IntN(len(names))])
 		case 2:
@@ -262,10 +263,10 @@ func TestDiffRandom(t *testing.T) {
 			r.Try("commit", "-q", "-m", fmt.Sprint("step ", i))
 		case 4:
 			if info, err := os.Lstat(r.Path(name)); err == nil && info.Mode().IsRegular() {
-				_ = os.Chmod(r.Path(name), info.Mode().Perm()^0o111)
+				_ = ownfile.Chmod(r.Path(name), info.Mode().Perm()^0o111)
 			}
 		default:
-			if info, err := os.Lstat(r.Path(name)); err == nil && info.IsDir() || os.MkdirAll(filepath.Dir(r.Path(name)), 0o755) != nil {
+			if info, err := os.Lstat(r.Path(name)); err == nil && info.IsDir() || ownfile.MkdirAll(filepath.Dir(r.Path(name)), 0o755) != nil {
 				continue
 			}
 			data, _ := os.ReadFile(r.Path(name))

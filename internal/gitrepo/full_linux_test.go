@@ -2,11 +2,12 @@ package gitrepo
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestFullDisk fills the disk of a repository: what is asked for fails with
@@ -14,7 +15,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	w := newWorld(t, Options{})
 	small := filepath.Join(w.dir, "small")
-	if err := os.Mkdir(small, 0o755); err != nil {
+	if err := ownfile.Mkdir(small, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // checkLog compares a log with git's.
@@ -125,7 +125,7 @@ func TestLogRandom(t *testing.T) {
 		default:
 			name := names[rnd.IntN(len(names))]
 			if rnd.IntN(6) == 0 {
-				_ = os.RemoveAll(r.Path(name))
+				_ = ownfile.RemoveAll(r.Path(name))
 			} else {
 				r.Write(name, fmt.Sprintln(rnd.IntN(3)))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func open(t testing.TB, r *gittest.Repo) *Repo {
@@ -103,11 +104,11 @@ func TestObjectsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := r.Path(".git/objects/" + head[:2] + "/" + head[2:])
-	if err := os.Chmod(file, 0o600); err != nil {
+	if err := ownfile.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, data := range []string{"", "nonsense", "\x78\x9c\x03\x00"} {
-		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+		if err := ownfile.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := repo.Objects.Commit(hash); !errors.Is(err, gitfile.ErrCorrupt) || !strings.Contains(err.Error(), head) {
@@ -128,7 +129,7 @@ func TestObjectsDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(packs[0], 0o600); err != nil {
+	if err := ownfile.Chmod(packs[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var oids []plumbing.Hash
@@ -139,7 +140,7 @@ func TestObjectsDamaged(t *testing.T) {
 	for at := 12; at < len(good)-20; at += 7 {
 		bad := append([]byte(nil), good...)
 		bad[at] ^= 0x55
-		if err := os.WriteFile(packs[0], bad, 0o600); err != nil {
+		if err := ownfile.WriteFile(packs[0], bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		repo, wrong := open(t, r), 0

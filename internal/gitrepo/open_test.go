@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestOpen(t *testing.T) {
 	r := gittest.New(t)
 	r.Commit("one", "a/b/c.txt", "text\n")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(r.Dir, link); err != nil {
+	if err := ownfile.Symlink(r.Dir, link); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{r.Dir, r.Path("a"), r.Path("a/b"), link, filepath.Join(link, "a")} {
@@ -84,7 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, "not among the working trees"},
 		{"a .git link", func(t *testing.T, r, victim *gittest.Repo) string {
 			r.Write("sub/x", "")
-			if err := os.Symlink(victim.Path(".git"), r.Path("sub/.git")); err != nil {
+			if err := ownfile.Symlink(victim.Path(".git"), r.Path("sub/.git")); err != nil {
 				t.Fatal(err)
 			}
 			return r.Path("sub")
@@ -122,7 +123,7 @@ func TestOpenRefuses(t *testing.T) {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can give files away")
 			}
-			if err := os.Chown(r.Dir, 12345, 12345); err != nil {
+			if err := ownfile.Chown(r.Dir, 12345, 12345); err != nil {
 				t.Fatal(err)
 			}
 			return r.Dir
@@ -145,7 +146,7 @@ func TestSafeDirectory(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	r := gittest.New(t)
-	if err := os.Chown(r.Dir, 12345, 12345); err != nil {
+	if err := ownfile.Chown(r.Dir, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -157,7 +158,7 @@ func TestSafeDirectory(t *testing.T) {
 		{"[safe]\n\tdirectory = *\n\tdirectory =", false},
 		{"[safe]\n\tdirectory = /elsewhere", false},
 	} {
-		if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), ".gitconfig"), []byte(c.values+"\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(os.Getenv("HOME"), ".gitconfig"), []byte(c.values+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(r.Dir, Options{}); (err == nil) != c.ok {

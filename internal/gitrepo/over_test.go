@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func fileOver(mode filemode.FileMode, text string) OverFile {
@@ -31,23 +32,23 @@ func lay(t *testing.T, r *gittest.Repo, over Over) {
 			if !f.Exists != gone {
 				continue
 			}
-			err := os.Remove(r.Path(name))
+			err := ownfile.Remove(r.Path(name))
 			if gone {
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Fatal(err)
 				}
-				for dir := filepath.Dir(r.Path(name)); dir != r.Dir && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+				for dir := filepath.Dir(r.Path(name)); dir != r.Dir && ownfile.Remove(dir) == nil; dir = filepath.Dir(dir) {
 				}
 				continue
 			}
 			text, err := f.Read()
 			if err == nil {
-				err = os.MkdirAll(filepath.Dir(r.Path(name)), 0o755)
+				err = ownfile.MkdirAll(filepath.Dir(r.Path(name)), 0o755)
 			}
 			if err == nil && f.Link {
-				err = os.Symlink(string(text), r.Path(name))
+				err = ownfile.Symlink(string(text), r.Path(name))
 			} else if err == nil {
-				err = os.WriteFile(r.Path(name), text, fs.FileMode(f.mode()&0o777))
+				err = ownfile.WriteFile(r.Path(name), text, fs.FileMode(f.mode()&0o777))
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Settings are read as git lists them.
@@ -19,7 +20,7 @@ func TestConfig(t *testing.T) {
 	r := gittest.New(t)
 	home := os.Getenv("HOME")
 	r.At(home).Write("more", "[more]\n\tvalue = 1\n", "for-work", "[cond]\n\tvalue = here\n", "not-here", "[cond]\n\tvalue = elsewhere\n")
-	file, err := os.OpenFile(r.Path(".git/config"), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := ownfile.OpenFile(r.Path(".git/config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestConfig(t *testing.T) {
 func TestConfigDamaged(t *testing.T) {
 	for _, text := range []string{"[core\n", "[core \"x\n", "x = 1\n", "[core]\n\tx = \"y\n", "[core]\n\tx = \\q\n", "[core]\n\tx y\n", "[core]\n\tx # y\n", "[]\n", "[core]\n\t=1\n"} {
 		file := t.TempDir() + "/config"
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := gitconfig.ReadFile(file); !errors.Is(err, gitfile.ErrCorrupt) {

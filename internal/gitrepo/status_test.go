@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -49,7 +50,7 @@ func checkStatus(t *testing.T, r *gittest.Repo) {
 
 func symlink(t *testing.T, target, path string) {
 	t.Helper()
-	if err := os.Symlink(target, path); err != nil {
+	if err := ownfile.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,7 +58,7 @@ func symlink(t *testing.T, target, path string) {
 func remove(t *testing.T, r *gittest.Repo, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := os.RemoveAll(r.Path(name)); err != nil {
+		if err := ownfile.RemoveAll(r.Path(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +67,7 @@ func remove(t *testing.T, r *gittest.Repo, names ...string) {
 func mkdir(t *testing.T, r *gittest.Repo, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := os.MkdirAll(r.Path(name), 0o755); err != nil {
+		if err := ownfile.MkdirAll(r.Path(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,7 +89,7 @@ var statusCases = []struct {
 	{"changed, same size", func(t *testing.T, r *gittest.Repo) { r.Write("a.txt", strings.Repeat("b", 5)+"\n") }},
 	{"changed, other size", func(t *testing.T, r *gittest.Repo) { r.Write("a.txt", "longer than before\n") }},
 	{"touched", func(t *testing.T, r *gittest.Repo) {
-		if err := os.Chtimes(r.Path("a.txt"), time.Time{}, time.Unix(1e9, 0)); err != nil {
+		if err := ownfile.Chtimes(r.Path("a.txt"), time.Time{}, time.Unix(1e9, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}},
@@ -124,13 +125,13 @@ var statusCases = []struct {
 		r.Git("mv", "a.txt", "e/a.txt")
 	}},
 	{"mode", func(t *testing.T, r *gittest.Repo) {
-		if err := os.Chmod(r.Path("a.txt"), 0o755); err != nil {
+		if err := ownfile.Chmod(r.Path("a.txt"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}},
 	{"mode without meaning", func(t *testing.T, r *gittest.Repo) {
 		r.Git("config", "core.fileMode", "false")
-		if err := os.Chmod(r.Path("a.txt"), 0o755); err != nil {
+		if err := ownfile.Chmod(r.Path("a.txt"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}},
@@ -148,7 +149,7 @@ var statusCases = []struct {
 		symlink(t, "d", r.Path("untracked-link"))
 	}},
 	{"a directory became a link", func(t *testing.T, r *gittest.Repo) {
-		if err := os.Rename(r.Path("d"), r.Path("dd")); err != nil {
+		if err := ownfile.Rename(r.Path("d"), r.Path("dd")); err != nil {
 			t.Fatal(err)
 		}
 		symlink(t, "dd", r.Path("d"))
@@ -289,7 +290,7 @@ var statusCases = []struct {
 	{"worktree settings", func(t *testing.T, r *gittest.Repo) {
 		r.Git("config", "extensions.worktreeConfig", "true")
 		r.Git("config", "--worktree", "core.fileMode", "false")
-		if err := os.Chmod(r.Path("a.txt"), 0o755); err != nil {
+		if err := ownfile.Chmod(r.Path("a.txt"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}},
@@ -457,10 +458,10 @@ func TestStatusFollowedHardLink(t *testing.T) {
 	repo := openFollowed(t, r)
 	for i, step := range []func() error{
 		func() error { return nil },
-		func() error { return os.Link(r.Path("d/file"), r.Path("other")) },
-		func() error { return os.WriteFile(r.Path("other"), []byte("2\n"), 0o644) },
-		func() error { return os.WriteFile(r.Path("other"), []byte("1\n"), 0o644) },
-		func() error { return os.Remove(r.Path("other")) },
+		func() error { return ownfile.Link(r.Path("d/file"), r.Path("other")) },
+		func() error { return ownfile.WriteFile(r.Path("other"), []byte("2\n"), 0o644) },
+		func() error { return ownfile.WriteFile(r.Path("other"), []byte("1\n"), 0o644) },
+		func() error { return ownfile.Remove(r.Path("other")) },
 	} {
 		if err := step(); err != nil {
 			t.Fatal(err)
@@ -489,8 +490,8 @@ func randomSteps(t *testing.T, r *gittest.Repo, seed uint64, steps int, check fu
 	text := func() string { return lines(fmt.Sprint(rnd.IntN(4)), rnd.IntN(30)) + lines("end", rnd.IntN(8)) }
 	write := func(name, data string) {
 		file := r.Path(name)
-		if os.MkdirAll(filepath.Dir(file), 0o755) == nil {
-			_ = os.WriteFile(file, []byte(data), 0o644) // it may be a directory
+		if ownfile.MkdirAll(filepath.Dir(file), 0o755) == nil {
+			_ = ownfile.WriteFile(file, []byte(data), 0o644) // it may be a directory
 		}
 	}
 	ops := []struct {
@@ -499,8 +500,8 @@ func randomSteps(t *testing.T, r *gittest.Repo, seed uint64, steps int, check fu
 	}{
 		{"write", func() { write(name(), text()) }},
 		{"write", func() { write(name(), text()) }},
-		{"remove", func() { _ = os.RemoveAll(r.Path(name())) }},
-		{"rename", func() { _ = os.Rename(r.Path(name()), r.Path(name())) }},
+		{"remove", func() { _ = ownfile.RemoveAll(r.Path(name())) }},
+		{"rename", func() { _ = ownfile.Rename(r.Path(name()), r.Path(name())) }},
 		{"append", func() {
 			n := name()
 			if data, err := os.ReadFile(r.Path(n)); err == nil {
@@ -510,12 +511,12 @@ func randomSteps(t *testing.T, r *gittest.Repo, seed uint64, steps int, check fu
 		{"chmod", func() {
 			if n := r.Path(name()); rnd.IntN(2) == 0 {
 				if info, err := os.Lstat(n); err == nil && info.Mode().IsRegular() {
-					_ = os.Chmod(n, info.Mode().Perm()^0o111)
+					_ = ownfile.Chmod(n, info.Mode().Perm()^0o111)
 				}
 			}
 		}},
-		{"link", func() { _ = os.Symlink(name(), r.Path(name())) }},
-		{"mkdir", func() { _ = os.MkdirAll(r.Path(name()), 0o755) }},
+		{"link", func() { _ = ownfile.Symlink(name(), r.Path(name())) }},
+		{"mkdir", func() { _ = ownfile.MkdirAll(r.Path(name()), 0o755) }},
 		{"ignore", func() {
 			rules := []string{"b\n", "/a/\n", "*.go\n!n.go\n", "a/**/c\n", "c/\n!c/z\n", "x y\n", ""}
 			dir := []string{"", "a/", "b/"}[rnd.IntN(3)]
@@ -563,7 +564,7 @@ func removeLinkLoops(t *testing.T, dir string) {
 			return err
 		}
 		if _, err := os.Stat(name); errors.Is(err, syscall.ELOOP) {
-			return os.Remove(name)
+			return ownfile.Remove(name)
 		}
 		return nil
 	})

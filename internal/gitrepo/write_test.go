@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -128,7 +128,7 @@ func TestStage(t *testing.T) {
 			if a, b := w.sh("git ls-files --stage --debug | grep -v '^  [cmud]\\|^  dev\\|^  size'"), w.sh("cd ../like && git ls-files --stage --debug | grep -v '^  [cmud]\\|^  dev\\|^  size'"); a != b {
 				t.Errorf("the index is\n%s\nand by git\n%s", a, b)
 			}
-			os.Remove(filepath.Join(w.GitDir, "index.lock"))
+			ownfile.Remove(filepath.Join(w.GitDir, "index.lock"))
 			w.sound()
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "write what docs/hooks.md says of the code")
@@ -45,7 +47,7 @@ func TestDocs(t *testing.T) {
 	}
 	want := fmt.Sprintf("%s<!-- events -->\n%s<!-- end -->%s", head, table(), tail)
 	if *update {
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+		if err := ownfile.Update(name, []byte(want)); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(data) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 )
 
@@ -416,7 +417,7 @@ func TestBreaker(t *testing.T) {
 	if list, _ := r.List(); !list[0].Open || list[1].Open || list[0].LastError == "" || list[1].LastError != "" {
 		t.Fatalf("after three failures: %+v", list)
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, "good"), nil, 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(r.dir, "good"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := len(r.ran)

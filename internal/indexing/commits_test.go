@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
@@ -44,7 +45,7 @@ func TestPast(t *testing.T) {
 			t.Errorf("commits of %q, want %q", got, want)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(r.Dir, "in"), 0o777); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(r.Dir, "in"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	check(false)
@@ -59,7 +60,7 @@ func TestPast(t *testing.T) {
 	r.Git("reset", "-q", "--hard", "HEAD~1")
 	r.Commit("another way", "in/d", "1\n")
 	check(true, "in/d", "", "in/a")
-	if err := os.RemoveAll(filepath.Join(r.Dir, ".git")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(r.Dir, ".git")); err != nil {
 		t.Fatal(err)
 	}
 	check(true)
@@ -153,15 +154,15 @@ func TestPastIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(good[:len(good)-1], 'x'), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, append(good[:len(good)-1], 'x'), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run("damaged", "", 1, "d", "a")
 	again()
-	if err := os.Rename(file, file+".aside"); err != nil {
+	if err := ownfile.Rename(file, file+".aside"); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(file + ".aside"); err != nil || os.WriteFile(file, text, 0o600) != nil {
+	if text, err := os.ReadFile(file + ".aside"); err != nil || ownfile.WriteFile(file, text, 0o600) != nil {
 		t.Fatal(err)
 	}
 	run("a copy", "", 1, "d", "a")
@@ -365,7 +366,7 @@ func TestPastOfOthers(t *testing.T) {
 		r.Commit("two", "a", "2\n")
 	}
 	check(open(), false, "bad/a", "good/a")
-	if err := os.WriteFile(filepath.Join(bad.Dir, ".git", "HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600); err != nil { // a commit that is gone
+	if err := ownfile.WriteFile(filepath.Join(bad.Dir, ".git", "HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600); err != nil { // a commit that is gone
 		t.Fatal(err)
 	}
 	p := open()

@@ -2,9 +2,10 @@ package inventory
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // BenchmarkLook looks at 100,000 files in 10,000 directories: for the first
@@ -14,11 +15,11 @@ func BenchmarkLook(b *testing.B) {
 	for i := range 100 {
 		for j := range 100 {
 			at := filepath.Join(dir, fmt.Sprint("d", i), fmt.Sprint("e", j))
-			if err := os.MkdirAll(at, 0o755); err != nil {
+			if err := ownfile.MkdirAll(at, 0o755); err != nil {
 				b.Fatal(err)
 			}
 			for k := range 10 {
-				if err := os.WriteFile(filepath.Join(at, fmt.Sprint("file", k, ".go")), nil, 0o644); err != nil {
+				if err := ownfile.WriteFile(filepath.Join(at, fmt.Sprint("file", k, ".go")), nil, 0o644); err != nil {
 					b.Fatal(err)
 				}
 			}

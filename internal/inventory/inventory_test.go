@@ -11,16 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 func put(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
+		if err := ownfile.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +52,7 @@ func TestLook(t *testing.T) {
 		filepath.Join(dir, "a/.GIT"), filepath.Join(dir, "bare/HEAD"), filepath.Join(dir, "linked/HEAD"), filepath.Join(dir, "linked/commondir"), filepath.Join(dir, "half/HEAD"),
 		filepath.Join(dir, "skipped/.env"), filepath.Join(dir, "many/plain.txt"))
 	for _, name := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(dir, "bare", name), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Join(dir, "bare", name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,10 +61,10 @@ func TestLook(t *testing.T) {
 	}
 	ref := filepath.Join(dir, ".git/refs/heads/x.env")
 	put(t, ref, filepath.Join(dir, ".git/refs/heads/y.env"))
-	if err := os.WriteFile(ref, []byte(strings.Repeat("a1", 20)+"\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(ref, []byte(strings.Repeat("a1", 20)+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("../elsewhere", filepath.Join(dir, "a/.git")); err != nil {
+	if err := ownfile.Symlink("../elsewhere", filepath.Join(dir, "a/.git")); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("unix", filepath.Join(dir, "a/sock"))
@@ -92,10 +93,10 @@ func TestLook(t *testing.T) {
 		}
 	}
 	put(t, filepath.Join(dir, "d/d/d/new.pem"))
-	if err := os.RemoveAll(filepath.Join(dir, "many")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(dir, "many")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(dir, "node_modules"), filepath.Join(dir, "moved")); err != nil {
+	if err := ownfile.Rename(filepath.Join(dir, "node_modules"), filepath.Join(dir, "moved")); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := seen(t, tree, Secret), []string{".git/refs/heads/y.env", ".git/x/.env", deep, "d/d/d/new.pem", "moved/x/y/id_rsa"}; !slices.Equal(got, want) {
@@ -125,7 +126,7 @@ func TestForgedTime(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	put(t, filepath.Join(dir, "a/plain"))
 	forge := func() {
-		if err := os.Chtimes(filepath.Join(dir, "a"), old, old); err != nil {
+		if err := ownfile.Chtimes(filepath.Join(dir, "a"), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,14 +160,14 @@ func TestNotAll(t *testing.T) {
 	}
 	if os.Geteuid() != 0 {
 		for _, mode := range []os.FileMode{0, 0o400, 0o100} {
-			if err := os.Chmod(filepath.Join(dir, "a"), mode); err != nil {
+			if err := ownfile.Chmod(filepath.Join(dir, "a"), mode); err != nil {
 				t.Fatal(err)
 			}
 			if got := seen(t, New(dir), Closed); !slices.Equal(got, []string{"a"}) {
 				t.Errorf("%o: closed %q", mode, got)
 			}
 		}
-		if err := os.Chmod(filepath.Join(dir, "a"), 0o755); err != nil {
+		if err := ownfile.Chmod(filepath.Join(dir, "a"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
@@ -40,7 +41,7 @@ func TestMountPoint(t *testing.T) {
 func TestLinkDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Jörg Müller")
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "a link")
-	if err := os.MkdirAll(target, 0o700); err != nil {
+	if err := ownfile.MkdirAll(target, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(target, "file"), "text")

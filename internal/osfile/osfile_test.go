@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+	if err := ownfile.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -39,7 +41,7 @@ func TestOpen(t *testing.T) {
 	if f.Name() != from {
 		t.Errorf("its name is %q", f.Name())
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err := ownfile.Rename(from, to); err != nil {
 		t.Fatalf("renamed while it is open: %v", err)
 	}
 	if _, err := f.WriteString("text"); err != nil {
@@ -48,7 +50,7 @@ func TestOpen(t *testing.T) {
 	if got := text(t, to); got != "text" {
 		t.Errorf("the file has %q", got)
 	}
-	if err := os.Remove(to); err != nil {
+	if err := ownfile.Remove(to); err != nil {
 		t.Errorf("removed while it is open: %v", err)
 	}
 }
@@ -57,7 +59,7 @@ func TestOpenOnlyFiles(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	write(t, file, "text")
-	if err := os.Symlink("file", link); err == nil { // not everybody may on Windows
+	if err := ownfile.Symlink("file", link); err == nil { // not everybody may on Windows
 		if f, err := Open(link, os.O_RDWR, 0); err == nil {
 			f.Close()
 			t.Error("a link was followed")

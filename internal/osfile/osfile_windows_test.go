@@ -9,19 +9,21 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestHeld replaces, removes and writes a file that somebody has open, who does not
 // share it: until he closes it, and for ever.
 func TestHeld(t *testing.T) {
 	for name, do := range map[string]func(dir, file string) error{
-		"replace": func(dir, file string) error { return os.Rename(filepath.Join(dir, "new"), file) },
+		"replace": func(dir, file string) error { return ownfile.Rename(filepath.Join(dir, "new"), file) },
 		"replace in root": func(dir, _ string) error {
 			return inRoot(dir, func(r *os.Root) error { return r.Rename("new", "file") })
 		},
-		"remove": func(_, file string) error { return os.Remove(file) },
+		"remove": func(_, file string) error { return ownfile.Remove(file) },
 		"write": func(_, file string) error {
-			f, err := os.OpenFile(file, os.O_WRONLY, 0)
+			f, err := ownfile.OpenFile(file, os.O_WRONLY, 0)
 			if err != nil {
 				return err
 			}

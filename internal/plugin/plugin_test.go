@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // host remembers what is loaded, and when it was told.
@@ -119,7 +121,7 @@ func (r *rig) write(name, text string) {
 	if strings.HasPrefix(text, "#!") {
 		mode = 0o700
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), mode), os.Chmod(name, mode)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(name), 0o700), ownfile.WriteFile(name, []byte(text), mode), ownfile.Chmod(name, mode)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -202,7 +204,7 @@ func TestLife(t *testing.T) {
 	if st, err = r.Trust(TrustRequest{ID: "alpha"}); err != nil || st.State != Enabled || len(st.Changed) != 0 {
 		t.Errorf("trusted again: %+v, %v", st, err)
 	}
-	if err := os.RemoveAll(filepath.Join(r.dir, "a")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(r.dir, "a")); err != nil {
 		t.Fatal(err)
 	}
 	if r.Reload(); len(r.List()) != 0 || r.host.has() != "" {
@@ -358,7 +360,7 @@ func TestLinks(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	r.write(secret, "secret")
 	for name, to := range map[string]string{"out": secret, "skills": filepath.Dir(secret), "up": "../..", "in": "real", "loop": ".", "gone": "nowhere"} {
-		if err := os.Symlink(to, filepath.Join(r.dir, "a", name)); err != nil {
+		if err := ownfile.Symlink(to, filepath.Join(r.dir, "a", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -463,7 +465,7 @@ func TestMoved(t *testing.T) {
 	r.write("a/run.sh", "#!/bin/sh\necho one\n")
 	at, err := copyTo(r.o.Store, filepath.Join(r.dir, "a"), "", tr.hash)
 	if err == nil {
-		err = errors.Join(os.Remove(filepath.Join(at, "run.sh")), os.WriteFile(filepath.Join(at, "run.sh"), []byte("evil"), 0o700))
+		err = errors.Join(ownfile.Remove(filepath.Join(at, "run.sh")), ownfile.WriteFile(filepath.Join(at, "run.sh"), []byte("evil"), 0o700))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -498,15 +500,15 @@ func TestSweep(t *testing.T) {
 	old := time.Now().Add(-keptCopies - time.Hour)
 	for _, name := range []string{"needed", "unused", "recent", "new-left"} {
 		at := filepath.Join(store, name)
-		if err := errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, sealName), nil, 0o600)); err != nil {
+		if err := errors.Join(ownfile.Mkdir(at, 0o700), ownfile.WriteFile(filepath.Join(at, sealName), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if name == "new-left" {
-			_ = os.Remove(filepath.Join(at, sealName))
+			_ = ownfile.Remove(filepath.Join(at, sealName))
 		} else if name != "recent" {
-			_ = os.Chtimes(filepath.Join(at, sealName), old, old)
+			_ = ownfile.Chtimes(filepath.Join(at, sealName), old, old)
 		}
-		_ = os.Chtimes(at, old, old)
+		_ = ownfile.Chtimes(at, old, old)
 	}
 	sweep(store, map[string]bool{"needed": true}, time.Now())
 	var left []string

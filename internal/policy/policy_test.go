@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -235,7 +237,7 @@ func TestMatrix(t *testing.T) {
 	const name = "testdata/matrix.txt"
 	got := matrix(t)
 	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+		if err := ownfile.Update(name, []byte(got)); err != nil {
 			t.Fatal(err)
 		}
 	}

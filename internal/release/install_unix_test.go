@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestInstall: the script takes the archive for this machine, checks it, and leaves what
@@ -38,7 +40,7 @@ func TestInstall(t *testing.T) {
 		}
 		sums := fmt.Sprintf("%s  %s.tar.gz\n%s  sidecar-ls-%s-plan9-amd64.tar.gz\n", sum(data), dir, sum(nil), version)
 		for name, text := range map[string]string{dir + ".tar.gz": string(data), sumsName: sums} {
-			if err := os.WriteFile(filepath.Join(release, name), []byte(text), 0o644); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(release, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,7 +49,7 @@ func TestInstall(t *testing.T) {
 	served := httptest.NewServer(http.FileServer(http.Dir(release)))
 	defer served.Close()
 	home := filepath.Join(t.TempDir(), "Jörg Müller "+strings.Repeat("x", 180))
-	if err := os.Mkdir(home, 0o755); err != nil {
+	if err := ownfile.Mkdir(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(home, ".local/bin/sidecar-ls")
@@ -70,7 +72,7 @@ func TestInstall(t *testing.T) {
 	}
 
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, env, says string }{
@@ -82,13 +84,13 @@ func TestInstall(t *testing.T) {
 			t.Errorf("%s: %v, %s", c.name, err, out)
 		}
 	}
-	if err := os.WriteFile(archive, []byte("something else"), 0o644); err != nil {
+	if err := ownfile.WriteFile(archive, []byte("something else"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := install(); err == nil || !strings.Contains(out, "not what its checksum says") {
 		t.Error(out, err)
 	}
-	if err := os.WriteFile(filepath.Join(release, sumsName), nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(release, sumsName), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := install(); err == nil || !strings.Contains(out, "no archive for "+here) {

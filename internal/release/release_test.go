@@ -18,6 +18,8 @@ import (
 	"github.com/spdx/tools-golang/spdx/v2/common"
 	spdx "github.com/spdx/tools-golang/spdx/v2/v2_3"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestNamed(t *testing.T) {
@@ -107,7 +109,7 @@ func unpacked(t *testing.T, as target, data []byte) map[string]string {
 func TestReleaseNotes(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CHANGELOG.md")
 	text := "# Changelog\n\n## Unreleased\n\nNew.\n\n## 1.10.0 (2026-11-01)\n\n### Added\n- ten\n\n## 1.1.0\n\n- one\n"
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for version, want := range map[string]string{"1.10.0": "### Added\n- ten\n", "1.1.0": "- one\n", "2.0.0": "New.\n"} {
@@ -115,7 +117,7 @@ func TestReleaseNotes(t *testing.T) {
 			t.Errorf("%s: %q, %v", version, got, err)
 		}
 	}
-	if err := os.WriteFile(name, []byte("# Changelog\n\n## 1.1.0\n\n- one\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte("# Changelog\n\n## 1.1.0\n\n- one\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := releaseNotes(name, "2.0.0"); err == nil {
@@ -190,7 +192,7 @@ func TestPackagesConfig(t *testing.T) {
 func TestCompressed(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "changes")
 	want := bytes.Repeat([]byte("what is new\n"), 10000)
-	if err := os.WriteFile(name, want, 0o644); err != nil {
+	if err := ownfile.WriteFile(name, want, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	data, err := compressed(name)
@@ -233,7 +235,7 @@ func TestStub(t *testing.T) {
 // TestComponents: a licence that nobody knows stops a release, and what there is is told.
 func TestComponents(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LICENSE")
-	if err := os.WriteFile(name, []byte("Do what you want.\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte("Do what you want.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{{"Unknown", name}, {"", name}, {"MIT", ""}, {"MIT", "Unknown"}, {"MIT", name + "-absent"}} {
@@ -276,11 +278,11 @@ func TestComponents(t *testing.T) {
 func TestClear(t *testing.T) {
 	b := &build{out: t.TempDir()}
 	binary := filepath.Join(b.out, "linux-amd64", "sidecar-ls")
-	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{binary, filepath.Join(b.out, "sidecar-ls-0.9.0-linux-amd64.tar.gz")} {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
+		if err := ownfile.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestRestart: the process ends properly while the agent works, a question is
@@ -141,10 +143,10 @@ func TestTornLine(t *testing.T) {
 	path := filepath.Join(dir, r.ID()+suffixOpen)
 	before, err := os.ReadFile(path)
 	do(t, err)
-	do(t, os.WriteFile(filepath.Join(dir, ".run-123"), []byte("half"), 0o600))
-	do(t, os.WriteFile(filepath.Join(dir, "bad"+suffixOpen), []byte("{}\n"), 0o600))
+	do(t, ownfile.WriteFile(filepath.Join(dir, ".run-123"), []byte("half"), 0o600))
+	do(t, ownfile.WriteFile(filepath.Join(dir, "bad"+suffixOpen), []byte("{}\n"), 0o600))
 	for _, tail := range []string{"", `{"run":"x","seq":99,"ki`, "garbage\n", `{"seq":1,"kind":"note","text":"an old number"}` + "\n", "\x00\x00\x00", strings.Repeat("x", 5000)} {
-		do(t, os.WriteFile(path, append(slices.Clone(before), tail...), 0o600))
+		do(t, ownfile.WriteFile(path, append(slices.Clone(before), tail...), 0o600))
 		s = openStore(t, Options{Dir: dir})
 		r, err := s.Get(r.ID())
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -143,7 +144,7 @@ func TestDegrade(t *testing.T) {
 	dir := realTemp(t)
 	script := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+		if err := ownfile.WriteFile(path, []byte("#!/bin/bash\n"+text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -208,7 +209,7 @@ func TestRemembered(t *testing.T) {
 	}
 	store := func(c cached[Status]) {
 		data, err := json.Marshal(c)
-		if err = errors.Join(err, os.WriteFile(file, data, 0o600)); err != nil {
+		if err = errors.Join(err, ownfile.WriteFile(file, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -236,7 +237,7 @@ func TestRemembered(t *testing.T) {
 	}
 	// Somebody writes that bubblewrap works where it does not.
 	broken := filepath.Join(realTemp(t), "bwrap")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+	if err := ownfile.WriteFile(broken, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s = Open(self(t), Options{CacheDir: cache, Bwrap: broken})
@@ -280,7 +281,7 @@ func TestSceneFails(t *testing.T) {
 		"no directory":  func(dir string) string { put(t, filepath.Join(dir, "scene"), ""); return self(t) },
 		"no repository": func(dir string) string { put(t, filepath.Join(dir, "blocked"), ""); return self(t) },
 		"no file": func(dir string) string {
-			if err := os.MkdirAll(filepath.Join(dir, "scene/root/.env/taken"), 0o755); err != nil {
+			if err := ownfile.MkdirAll(filepath.Join(dir, "scene/root/.env/taken"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			return self(t)
@@ -363,7 +364,7 @@ func TestSealFails(t *testing.T) {
 // the level.
 func TestNoSecondProcess(t *testing.T) {
 	broken := filepath.Join(realTemp(t), "program")
-	if err := os.WriteFile(broken, []byte("\x7fELF of another machine"), 0o755); err != nil {
+	if err := ownfile.WriteFile(broken, []byte("\x7fELF of another machine"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	root := realTemp(t)

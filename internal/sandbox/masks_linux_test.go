@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -19,7 +20,7 @@ import (
 func masked(t *testing.T) Spec {
 	root := realTemp(t)
 	for _, dir := range []string{".git/objects", ".git/refs", "sub"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +32,7 @@ func masked(t *testing.T) Spec {
 
 func put(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,7 +41,7 @@ func put(t *testing.T, name, text string) {
 func replaceFile(t *testing.T, name string) {
 	t.Helper()
 	put(t, name+".lock", "new\n")
-	if err := os.Rename(name+".lock", name); err != nil {
+	if err := ownfile.Rename(name+".lock", name); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,12 +60,12 @@ func TestMaskLost(t *testing.T) {
 		{"sub/.env", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, "sub/.env")) }},
 		{"key #1\\2.pem", true, func(t *testing.T, root string) { replaceFile(t, filepath.Join(root, "key #1\\2.pem")) }},
 		{".vscode", true, func(t *testing.T, root string) {
-			if err := os.Remove(filepath.Join(root, ".vscode")); err != nil {
+			if err := ownfile.Remove(filepath.Join(root, ".vscode")); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		{".git/hooks", true, func(t *testing.T, root string) {
-			if err := os.Remove(filepath.Join(root, ".git/hooks")); err != nil {
+			if err := ownfile.Remove(filepath.Join(root, ".git/hooks")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -74,7 +75,7 @@ func TestMaskLost(t *testing.T) {
 			put(t, filepath.Join(root, ".mcp.json"), "in place\n")
 			put(t, filepath.Join(root, ".vscode/settings.json"), "{}\n")
 			replaceFile(t, filepath.Join(root, ".vscode/settings.json"))
-			if err := os.Rename(filepath.Join(root, "sub"), filepath.Join(root, "moved")); err != nil {
+			if err := ownfile.Rename(filepath.Join(root, "sub"), filepath.Join(root, "moved")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -146,7 +147,7 @@ func TestMovedAtOnce(t *testing.T) {
 					return
 				}
 				if err = cmd.Run(); err == nil {
-					err = os.Rename(filepath.Join(spec.Root, "moved"), filepath.Join(spec.Root, "sub"))
+					err = ownfile.Rename(filepath.Join(spec.Root, "moved"), filepath.Join(spec.Root, "sub"))
 				}
 				if err != nil {
 					t.Errorf("%v: %s", err, cmd.Words())
@@ -183,11 +184,11 @@ func TestSweep(t *testing.T) {
 	spec := masked(t)
 	for _, name := range []string{".idea", ".vscode", ".cursor", ".git/info"} {
 		path := filepath.Join(spec.Root, name)
-		if err := os.Mkdir(path, 0o755); err != nil {
+		if err := ownfile.Mkdir(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if name != ".idea" {
-			if err := os.Chmod(path, 0o755|os.ModeSticky); err != nil {
+			if err := ownfile.Chmod(path, 0o755|os.ModeSticky); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // mergedOf makes a tree over lower.
@@ -14,7 +16,7 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"upper", "work", "at"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+		if err := ownfile.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -25,7 +27,7 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 	}
 	t.Cleanup(func() {
 		f.Close()
-		_ = os.Chmod(filepath.Join(dir, "work", "work"), 0o700) // of the kernel; nobody can list it
+		_ = ownfile.Chmod(filepath.Join(dir, "work", "work"), 0o700) // of the kernel; nobody can list it
 	})
 	return &Merged{Mount: f, At: filepath.Join(dir, "at")}, upper
 }
@@ -40,10 +42,10 @@ func testMergedDirectory(t *testing.T, s *Sandbox) {
 		filepath.Join(root, "a.txt"): "disk\n", filepath.Join(root, "real/r.txt"): "real\n", filepath.Join(tree, "a.txt"): "tree\n",
 		filepath.Join(root, ".env"): "SECRET\n", filepath.Join(tree, ".env"): "SECRET\n", filepath.Join(lent, "l.txt"): "lent\n", filepath.Join(tree, ".vscode/settings.json"): "{}",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,16 +84,21 @@ func testMerged(t *testing.T, s *Sandbox) {
 	root := realTemp(t)
 	for name, text := range map[string]string{"a.txt": "disk\n", "dir/b.txt": "b\n", ".env": "SECRET", ".vscode/settings.json": "{}"} {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before := listed(t, root)
 	tree, upper := mergedOf(t, s, root)
-	if err := os.WriteFile(filepath.Join(tree.path(), "pending.txt"), []byte("pending\n"), 0o644); err != nil {
+	merged, err := os.OpenRoot(tree.path()) // it has no path of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer merged.Close()
+	if err := merged.WriteFile("pending.txt", []byte("pending\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run := func(line string) string {
@@ -153,7 +160,7 @@ func TestLayers(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testLaye
 
 func testLayers(t *testing.T, s *Sandbox) {
 	root, home, lower := realTemp(t), realTemp(t), realTemp(t)
-	if err := os.WriteFile(filepath.Join(lower, "known"), []byte("known\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(lower, "known"), []byte("known\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tree, upper := mergedOf(t, s, lower)
@@ -190,12 +197,12 @@ func testLayers(t *testing.T, s *Sandbox) {
 	if got := run(spec, "ls ~/.cache/some"); got != "" {
 		t.Errorf("without the layer it saw %q", got)
 	}
-	if err := os.RemoveAll(filepath.Join(home, ".cache")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(home, ".cache")); err != nil {
 		t.Fatal(err)
 	}
 	// A command left a link in the way: the mount's place is not made where it leads.
 	away := realTemp(t)
-	if err := os.Symlink(away, filepath.Join(home, ".cache")); err != nil {
+	if err := ownfile.Symlink(away, filepath.Join(home, ".cache")); err != nil {
 		t.Fatal(err)
 	}
 	spec.Layers = both.Layers

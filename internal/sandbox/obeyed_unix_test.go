@@ -5,12 +5,13 @@ package sandbox
 import (
 	"errors"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // made makes directories and files in a directory; a name that ends in / is a
@@ -24,15 +25,15 @@ func made(t *testing.T, names ...string) string {
 	for _, name := range names {
 		name, target, isLink := strings.Cut(name, "->")
 		path := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		err := ownfile.MkdirAll(filepath.Dir(path), 0o755)
 		switch {
 		case err != nil:
 		case isLink:
-			err = os.Symlink(target, path)
+			err = ownfile.Symlink(target, path)
 		case strings.HasSuffix(name, "/"):
-			err = os.MkdirAll(path, 0o755)
+			err = ownfile.MkdirAll(path, 0o755)
 		default:
-			err = os.WriteFile(path, []byte("gitdir: elsewhere\n"), 0o644)
+			err = ownfile.WriteFile(path, []byte("gitdir: elsewhere\n"), 0o644)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +90,7 @@ func TestObeyed(t *testing.T) {
 	dir := made(t, append(repo("main/.git"), "main/.git/worktrees/w/", "w/")...)
 	own := filepath.Join(dir, "main/.git/worktrees/w")
 	for name, text := range map[string]string{filepath.Join(dir, "w/.git"): "gitdir: " + own, own + "/gitdir": filepath.Join(dir, "w/.git"), own + "/commondir": "../.."} {
-		if err := os.WriteFile(name, []byte(text+"\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(name, []byte(text+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,12 +2,12 @@ package sandbox
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -18,7 +18,7 @@ func TestProtectedTogether(t *testing.T) {
 	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		for _, dir := range []string{".git/objects", ".git/refs", ".git/hooks", ".husky/_", "sub/.git/objects", "sub/.git/refs", "sub/t", "sub/.git/x"} {
-			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			if err := ownfile.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -53,12 +53,12 @@ func TestProtected(t *testing.T) {
 	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		for _, dir := range []string{".git/objects", ".git/refs", ".idea", "sub/deep"} {
-			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			if err := ownfile.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, name := range []string{".git/HEAD", ".git/config", ".npmrc", "sub/deep/file"} {
-			if err := os.WriteFile(filepath.Join(root, name), []byte("kept"), 0o644); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(root, name), []byte("kept"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,7 +93,7 @@ func TestProtected(t *testing.T) {
 			t.Error("an empty directory of the user's was removed")
 		}
 		// Nothing can be mounted over a link.
-		if err := os.Symlink("sub", filepath.Join(root, ".cursor")); err != nil {
+		if err := ownfile.Symlink("sub", filepath.Join(root, ".cursor")); err != nil {
 			t.Fatal(err)
 		}
 		var refused *RefusedError

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -34,7 +35,7 @@ func runTests(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer os.RemoveAll(dir)
+		defer ownfile.RemoveAll(dir)
 		name := filepath.Join(dir, "init")
 		if out, err := exec.Command("go", "build", "-trimpath", "-o", name, "./testdata/init").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
@@ -172,7 +173,7 @@ func TestOrdinary(t *testing.T) {
 	// The standard library is compiled there already, for the program of testdata/init.
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
 	cache := strings.TrimSpace(string(out))
-	if err = errors.Join(err, os.MkdirAll(cache, 0o700)); err != nil {
+	if err = errors.Join(err, ownfile.MkdirAll(cache, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
@@ -181,7 +182,7 @@ func TestOrdinary(t *testing.T) {
 			"go.mod": "module example.org/m\n\ngo 1.26\n", "main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"built\") }\n",
 			"Makefile": "all:\n\t@echo made > target; cat target\n", "package.json": "{}", "words": "b\na\nab\n",
 		} {
-			if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -254,20 +255,20 @@ func TestAsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { ownfile.RemoveAll(dir) })
 	copied := func(from, name string) string {
 		data, err := os.ReadFile(from)
 		name = filepath.Join(dir, name)
-		if err = errors.Join(err, os.WriteFile(name, data, 0o755)); err != nil {
+		if err = errors.Join(err, ownfile.WriteFile(name, data, 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		return name
 	}
 	tests, helper := copied(program(t), "sandbox.test"), copied(self(t), "init")
 	for _, name := range []string{"home", "tmp"} {
-		err = errors.Join(err, os.Mkdir(filepath.Join(dir, name), 0o700), os.Chown(filepath.Join(dir, name), uid, uid))
+		err = errors.Join(err, ownfile.Mkdir(filepath.Join(dir, name), 0o700), ownfile.Chown(filepath.Join(dir, name), uid, uid))
 	}
-	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
+	if err = errors.Join(err, ownfile.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment", "TestMerged"}
@@ -297,7 +298,7 @@ func TestPrivateDirectories(t *testing.T) {
 		base := realTemp(t)
 		at := func(name string) string {
 			path := filepath.Join(base, name)
-			if err := os.Mkdir(path, 0o700); err != nil {
+			if err := ownfile.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			return path
@@ -316,7 +317,7 @@ func TestPrivateDirectories(t *testing.T) {
 		outside := at("outside")
 		first, _, _ := strings.Cut(strings.TrimPrefix(base, "/tmp/"), "/")
 		for _, target := range []string{outside, "/oldroot" + outside, "/nowhere"} {
-			if err := errors.Join(os.RemoveAll(filepath.Join(spec.Temp, first)), os.Symlink(target, filepath.Join(spec.Temp, first))); err != nil {
+			if err := errors.Join(ownfile.RemoveAll(filepath.Join(spec.Temp, first)), ownfile.Symlink(target, filepath.Join(spec.Temp, first))); err != nil {
 				t.Fatal(err)
 			}
 			if r := sh(t, s, spec, "pwd; cat $HOME/kept"); r.out != spec.Root+"\n1\n" {
@@ -355,7 +356,7 @@ func TestRefused(t *testing.T) {
 	s := at(t, Full)
 	root := realTemp(t)
 	file := filepath.Join(root, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

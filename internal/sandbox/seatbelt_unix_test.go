@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -219,7 +221,7 @@ func TestSeatbelt(t *testing.T) {
 			golden := filepath.Join("testdata", "seatbelt", strings.ReplaceAll(p.name, " ", "-")+".sb")
 			got := "; " + strings.Join(params, "\n; ") + "\n" + profile
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				if err := ownfile.Update(golden, []byte(got)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -29,7 +30,7 @@ func TestSettingsReplaced(t *testing.T) {
 	}
 	replace := func(t *testing.T, root, name, text string) {
 		put(t, filepath.Join(root, ".git/config.lock"), text)
-		if err := os.Rename(filepath.Join(root, ".git/config.lock"), filepath.Join(root, name)); err != nil {
+		if err := ownfile.Rename(filepath.Join(root, ".git/config.lock"), filepath.Join(root, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,25 +48,25 @@ func TestSettingsReplaced(t *testing.T) {
 		"of the worktree": {".git/config.worktree", false, func(t *testing.T, root string) { replace(t, root, ".git/config.worktree", "new hush\n") }},
 		"decides":         {".git/config", true, func(t *testing.T, root string) { replace(t, root, ".git/config", "decides\n") }},
 		"open for writing": {".git/config", true, func(t *testing.T, root string) {
-			f, err := os.Create(filepath.Join(root, "x"))
+			f, err := ownfile.Create(filepath.Join(root, "x"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { f.Close() })
-			if err := os.Rename(filepath.Join(root, "x"), filepath.Join(root, ".git/config")); err != nil {
+			if err := ownfile.Rename(filepath.Join(root, "x"), filepath.Join(root, ".git/config")); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		"a link": {".git/config", true, func(t *testing.T, root string) {
-			if err := os.Symlink("HEAD", filepath.Join(root, "x")); err != nil {
+			if err := ownfile.Symlink("HEAD", filepath.Join(root, "x")); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Rename(filepath.Join(root, "x"), filepath.Join(root, ".git/config")); err != nil {
+			if err := ownfile.Rename(filepath.Join(root, "x"), filepath.Join(root, ".git/config")); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		"removed": {".git/config", true, func(t *testing.T, root string) {
-			if err := os.Remove(filepath.Join(root, ".git/config")); err != nil {
+			if err := ownfile.Remove(filepath.Join(root, ".git/config")); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -2,13 +2,13 @@ package secrets
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -21,10 +21,10 @@ func TestOneWalker(t *testing.T) {
 	write := func(name, value string) {
 		t.Helper()
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("APP_SECRET="+value+"\n"), 0o600); err != nil {
+		if err := ownfile.WriteFile(path, []byte("APP_SECRET="+value+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,10 +94,10 @@ func TestTooManyValues(t *testing.T) {
 		if i%100 == 0 {
 			name = filepath.Join(dir, "z", fmt.Sprint(i), ".env")
 		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, fmt.Appendf(nil, "APP_SECRET=grass-is-blue-%d-of-them\n", i), 0o600); err != nil {
+		if err := ownfile.WriteFile(name, fmt.Appendf(nil, "APP_SECRET=grass-is-blue-%d-of-them\n", i), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func look(ctx context.Context, a Area) ([]inventory.Item, error) {
@@ -101,7 +102,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := filepath.Join(records, "left.json")
-	if err := os.WriteFile(left, data, 0o600); err != nil {
+	if err := ownfile.WriteFile(left, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if said := Leftovers(records, tidy, look); len(said) != 1 || !strings.HasPrefix(said[0], "a/.git ") || len(tidied) != 2 {

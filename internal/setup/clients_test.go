@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestPrivate: copies are for their owner alone, and a diff does not show the
@@ -182,7 +183,7 @@ func TestVersions(t *testing.T) {
 	w.write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
 	w.write("bin/codex", "#!/bin/sh\nread x <"+w.name("never")+"\n")
 	for _, name := range []string{"claude", "codex"} {
-		if err := os.Chmod(w.name("bin/"+name), 0o755); err != nil {
+		if err := ownfile.Chmod(w.name("bin/"+name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +191,7 @@ func TestVersions(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	w.write("project/bin/gemini", "#!/bin/sh\n: >"+w.name("ran")+"\n")
-	if err := os.Chmod(w.name("project/bin/gemini"), 0o755); err != nil {
+	if err := ownfile.Chmod(w.name("project/bin/gemini"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	look := w.env.Look

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestUndoBesideChanges: what the user changes after setup stays; what setup put
@@ -178,7 +180,7 @@ func TestGone(t *testing.T) {
 		if p := w.plan(c.client, Options{}); !p.Done {
 			t.Errorf("%s, the control: %s", c.client, p.Changes[0].Diff)
 		}
-		if err := os.Remove(w.name("bin/sidecar-ls")); err != nil {
+		if err := ownfile.Remove(w.name("bin/sidecar-ls")); err != nil {
 			t.Fatal(err)
 		}
 		delete(before, "bin/sidecar-ls")
@@ -203,7 +205,7 @@ func TestPlaces(t *testing.T) {
 		w := newWorld(t)
 		w.write("dotfiles/codex.toml", "a = 1\n")
 		w.write("home/.codex/x", "")
-		if err := errors.Join(os.Symlink("../../dotfiles/codex.toml", w.name(file)), os.Chmod(w.name("dotfiles/codex.toml"), 0o640)); err != nil {
+		if err := errors.Join(ownfile.Symlink("../../dotfiles/codex.toml", w.name(file)), ownfile.Chmod(w.name("dotfiles/codex.toml"), 0o640)); err != nil {
 			t.Fatal(err)
 		}
 		before := w.files()
@@ -227,19 +229,19 @@ func TestPlaces(t *testing.T) {
 		says string
 		make func(w *world) error
 	}{
-		"a link to nothing": {"is a link to nowhere", func(w *world) error { return os.Symlink("nowhere", w.name(file)) }},
+		"a link to nothing": {"is a link to nowhere", func(w *world) error { return ownfile.Symlink("nowhere", w.name(file)) }},
 		"read-only": {"is read-only", func(w *world) error {
 			w.write(file, "a = 1\n")
-			return os.Chmod(w.name(file), 0o444)
+			return ownfile.Chmod(w.name(file), 0o444)
 		}},
-		"a directory": {"is not a file", func(w *world) error { return os.Mkdir(w.name(file), 0o755) }},
+		"a directory": {"is not a file", func(w *world) error { return ownfile.Mkdir(w.name(file), 0o755) }},
 		"a file for a directory": {"is not a directory", func(w *world) error {
-			return errors.Join(os.Remove(w.name("home/.codex")), os.WriteFile(w.name("home/.codex"), nil, 0o644))
+			return errors.Join(ownfile.Remove(w.name("home/.codex")), ownfile.WriteFile(w.name("home/.codex"), nil, 0o644))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if err := errors.Join(os.Mkdir(w.name("home/.codex"), 0o755), c.make(w)); err != nil {
+			if err := errors.Join(ownfile.Mkdir(w.name("home/.codex"), 0o755), c.make(w)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.env.Plan("codex", Options{}); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -250,22 +252,22 @@ func TestPlaces(t *testing.T) {
 	t.Run("a link out of the project", func(t *testing.T) {
 		w := newWorld(t)
 		w.write("home/.claude.json", "{}\n")
-		if err := os.Symlink("../home/.claude.json", w.name("project/.mcp.json")); err != nil {
+		if err := ownfile.Symlink("../home/.claude.json", w.name("project/.mcp.json")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.env.Plan("claude", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "leads out of the project") {
 			t.Error(err)
 		}
-		if err := os.Remove(w.name("project/.mcp.json")); err != nil {
+		if err := ownfile.Remove(w.name("project/.mcp.json")); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink("../home", w.name("project/.claude")); err != nil {
+		if err := ownfile.Symlink("../home", w.name("project/.claude")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.env.Plan("claude", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "leads out of the project") {
 			t.Error(err)
 		}
-		if err := errors.Join(os.Remove(w.name("project/.claude")), os.Mkdir(w.name("project/inner"), 0o755), os.Symlink("inner", w.name("project/.claude"))); err != nil {
+		if err := errors.Join(ownfile.Remove(w.name("project/.claude")), ownfile.Mkdir(w.name("project/inner"), 0o755), ownfile.Symlink("inner", w.name("project/.claude"))); err != nil {
 			t.Fatal(err)
 		}
 		w.apply("claude", Options{Project: true}) // the control: it stays in the project
@@ -289,13 +291,13 @@ func TestAllOrNothing(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}
-	if err := os.Mkdir(w.name("home/.claude/settings.json"), 0o755); err != nil {
+	if err := ownfile.Mkdir(w.name("home/.claude/settings.json"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := commit(all); err == nil {
 		t.Error("a directory was replaced")
 	}
-	if err := os.RemoveAll(w.name("home/.claude")); err != nil {
+	if err := ownfile.RemoveAll(w.name("home/.claude")); err != nil {
 		t.Fatal(err)
 	}
 	w.want(want, "after it failed")
@@ -340,7 +342,7 @@ func TestUndoOfWhatBroke(t *testing.T) {
 		t.Errorf("%q\n%s", p.Left, w.files()[file])
 	}
 	w.apply("codex", Options{})
-	if err := os.Remove(w.name(file)); err != nil {
+	if err := ownfile.Remove(w.name(file)); err != nil {
 		t.Fatal(err)
 	}
 	if p := w.undo("codex", Options{}); len(p.Left)+len(p.Changes) != 0 {

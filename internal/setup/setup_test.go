@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -29,7 +31,7 @@ func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
 	w := &world{t: t, dir: dir}
 	for _, name := range []string{"home", "project"} {
-		if err := os.Mkdir(w.name(name), 0o755); err != nil {
+		if err := ownfile.Mkdir(w.name(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,10 +53,10 @@ func (w *world) name(path string) string { return filepath.Join(w.dir, filepath.
 
 func (w *world) write(path, text string) {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(w.name(path)), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(w.name(path)), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.WriteFile(w.name(path), []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(w.name(path), []byte(text), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -176,7 +178,7 @@ func TestGolden(t *testing.T) {
 				for _, path := range slices.Sorted(maps.Keys(got)) {
 					out.Files = append(out.Files, txtar.File{Name: "after/" + path, Data: []byte(strings.ReplaceAll(got[path], "\r\n", "\n"))})
 				}
-				if err := os.WriteFile(name, txtar.Format(out), 0o644); err != nil {
+				if err := ownfile.Update(name, txtar.Format(out)); err != nil {
 					t.Fatal(err)
 				}
 			} else if d := cmp.Diff(after, got); d != "" {

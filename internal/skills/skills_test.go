@@ -1,13 +1,13 @@
 package skills
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -30,7 +30,7 @@ func newRig(t *testing.T, files map[string]string) *rig {
 	t.Setenv("HOME", r.home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(r.home, ".config"))
 	for _, d := range []string{r.project, r.home} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
+		if err := ownfile.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,10 +44,10 @@ func newRig(t *testing.T, files map[string]string) *rig {
 func (r *rig) write(name, text string) {
 	r.t.Helper()
 	name = filepath.Join(filepath.Dir(r.project), name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -167,7 +167,7 @@ func TestBadSkills(t *testing.T) {
 	})
 	huge := filepath.Join(r.project, ".agents/skills/huge/SKILL.md")
 	r.write("project/.agents/skills/huge/SKILL.md", md("huge", "Too much."))
-	if err := os.Truncate(huge, 100<<20); err != nil {
+	if err := ownfile.Truncate(huge, 100<<20); err != nil {
 		t.Fatal(err)
 	}
 	found := r.library().List(t.Context(), r.disk(), nil)
@@ -295,7 +295,7 @@ func TestFiles(t *testing.T) {
 			"secret.txt":                   "outside\n",
 		})
 		for name, to := range map[string]string{"out": "../../../../secret.txt", "within": "scripts/run.sh"} {
-			if err := os.Symlink(to, filepath.Join(filepath.Dir(r.project), where, "one", name)); err != nil {
+			if err := ownfile.Symlink(to, filepath.Join(filepath.Dir(r.project), where, "one", name)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -337,7 +337,7 @@ func TestLinks(t *testing.T) {
 		"project/.claude/skills/two":  "../../.agents/skills/two",
 		"project/.claude/skills/loop": "..",
 	} {
-		if err := os.Symlink(to, filepath.Join(top, link)); err != nil {
+		if err := ownfile.Symlink(to, filepath.Join(top, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -365,7 +365,7 @@ func TestAbove(t *testing.T) {
 	if len(list) != 2 || list[0].Description != "Of the folder." || list[1].Description != "Of the repository." || !list[1].Project {
 		t.Errorf("found %+v", list)
 	}
-	if err := os.RemoveAll(filepath.Join(r.project, ".git")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(r.project, ".git")); err != nil {
 		t.Fatal(err)
 	}
 	if list := own(r.library().List(t.Context(), r.disk(folder), nil)); len(list) != 1 {
@@ -381,7 +381,7 @@ func TestBounds(t *testing.T) {
 		"home/.agents/skills/one/SKILL.md":                 md("one", "Of the user."),
 	})
 	for i := range maxDirs + 10 {
-		if err := os.MkdirAll(filepath.Join(r.project, ".claude/skills", "d"+strings.Repeat("x", i%50)+string(rune('a'+i/50%26))+string(rune('a'+i/1300))), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Join(r.project, ".claude/skills", "d"+strings.Repeat("x", i%50)+string(rune('a'+i/50%26))+string(rune('a'+i/1300))), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,11 +2,11 @@ package textindex
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -20,7 +20,7 @@ func TestReaderGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	const n = 2*manyFindings + 1
 	for i := range n {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.txt", i)), []byte("some text\n"), 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.txt", i)), []byte("some text\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 var everything = flag.Bool("everything", false, "random steps from a fresh seed")
@@ -72,51 +74,51 @@ func TestRandom(t *testing.T) {
 		return d.path(path.Join(elems...))
 	}
 	write := func(at string) {
-		_ = os.MkdirAll(filepath.Dir(at), 0o755) // it may be a file
-		_ = os.WriteFile(at, fmt.Append(nil, r.IntN(1000)), 0o644)
+		_ = ownfile.MkdirAll(filepath.Dir(at), 0o755) // it may be a file
+		_ = ownfile.WriteFile(at, fmt.Append(nil, r.IntN(1000)), 0o644)
 	}
 	ops := map[string]func(){
 		"write":  func() { write(name()) },
-		"mkdir":  func() { _ = os.MkdirAll(name(), 0o755) },
-		"remove": func() { _ = os.RemoveAll(name()) },
-		"move":   func() { _ = os.Rename(name(), name()) },
-		"link":   func() { _ = os.Symlink(filepath.Base(name()), name()) },
-		"chmod":  func() { _ = os.Chmod(name(), 0o755) },
+		"mkdir":  func() { _ = ownfile.MkdirAll(name(), 0o755) },
+		"remove": func() { _ = ownfile.RemoveAll(name()) },
+		"move":   func() { _ = ownfile.Rename(name(), name()) },
+		"link":   func() { _ = ownfile.Symlink(filepath.Base(name()), name()) },
+		"chmod":  func() { _ = ownfile.Chmod(name(), 0o755) },
 		"replaced by a link": func() {
 			at := name()
-			_ = os.RemoveAll(at)
-			_ = os.Symlink(filepath.Base(name()), at)
+			_ = ownfile.RemoveAll(at)
+			_ = ownfile.Symlink(filepath.Base(name()), at)
 		},
 		"replaced by a directory": func() {
 			at := name()
-			_ = os.RemoveAll(at)
+			_ = ownfile.RemoveAll(at)
 			write(filepath.Join(at, "f"))
 		},
 		"replaced by a file": func() {
 			at := name()
-			_ = os.RemoveAll(at)
+			_ = ownfile.RemoveAll(at)
 			write(at)
 		},
 		"gone and back": func() {
 			at, aside := name(), filepath.Join(d.dir, "aside")
-			if os.Rename(at, aside) == nil {
+			if ownfile.Rename(at, aside) == nil {
 				write(filepath.Join(at, "f"))
-				_ = os.RemoveAll(at)
-				_ = os.Rename(aside, at)
+				_ = ownfile.RemoveAll(at)
+				_ = ownfile.Rename(aside, at)
 				write(filepath.Join(at, "b", "f"))
 			}
 		},
 		"exchanged": func() {
 			a, b, aside := name(), name(), filepath.Join(d.dir, "aside")
-			if os.Rename(a, aside) == nil {
-				_ = os.Rename(b, a)
-				_ = os.Rename(aside, b)
-				_ = os.RemoveAll(aside)
+			if ownfile.Rename(a, aside) == nil {
+				_ = ownfile.Rename(b, a)
+				_ = ownfile.Rename(aside, b)
+				_ = ownfile.RemoveAll(aside)
 			}
 		},
 		"rules": func() {
 			rules := []string{"out/\n", "b/\n", "", "c\n"}[r.IntN(4)]
-			_ = os.WriteFile(d.path(".gitignore"), []byte(rules), 0o644)
+			_ = ownfile.WriteFile(d.path(".gitignore"), []byte(rules), 0o644)
 		},
 	}
 	names := slices.Sorted(maps.Keys(ops))

@@ -2,11 +2,11 @@ package watch_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 )
 
@@ -15,12 +15,12 @@ import (
 func TestSettled(t *testing.T) {
 	dir := t.TempDir()
 	without := filepath.Join(dir, "without")
-	if err := os.Mkdir(without, 0o755); err != nil {
+	if err := ownfile.Mkdir(without, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	told := make(chan struct{}, 1000)
-	if err := os.WriteFile(filepath.Join(dir, "before"), nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "before"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := watch.Settled(ctx, dir, without, 50*time.Millisecond, time.Minute, func() { told <- struct{}{} }); err != nil {
@@ -28,7 +28,7 @@ func TestSettled(t *testing.T) {
 	}
 	write := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func TestSettled(t *testing.T) {
 		write("a")
 	}
 	<-told
-	if err := os.MkdirAll(filepath.Join(dir, "deep", "er"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Join(dir, "deep", "er"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	<-told

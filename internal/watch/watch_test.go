@@ -19,6 +19,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -41,13 +42,13 @@ func (d tree) path(name string) string { return filepath.Join(d.dir, filepath.Fr
 
 func (d tree) write(name string, text ...string) {
 	d.t.Helper()
-	d.must(os.MkdirAll(filepath.Dir(d.path(name)), 0o755))
-	d.must(os.WriteFile(d.path(name), []byte(strings.Join(text, "")), 0o644))
+	d.must(ownfile.MkdirAll(filepath.Dir(d.path(name)), 0o755))
+	d.must(ownfile.WriteFile(d.path(name), []byte(strings.Join(text, "")), 0o644))
 }
 
-func (d tree) mkdir(name string)    { d.t.Helper(); d.must(os.MkdirAll(d.path(name), 0o755)) }
-func (d tree) remove(name string)   { d.t.Helper(); d.must(os.RemoveAll(d.path(name))) }
-func (d tree) move(from, to string) { d.t.Helper(); d.must(os.Rename(d.path(from), d.path(to))) }
+func (d tree) mkdir(name string)    { d.t.Helper(); d.must(ownfile.MkdirAll(d.path(name), 0o755)) }
+func (d tree) remove(name string)   { d.t.Helper(); d.must(ownfile.RemoveAll(d.path(name))) }
+func (d tree) move(from, to string) { d.t.Helper(); d.must(ownfile.Rename(d.path(from), d.path(to))) }
 func (d tree) must(err error) {
 	d.t.Helper()
 	if err != nil {
@@ -95,14 +96,14 @@ func TestBatches(t *testing.T) {
 		"a file is removed":  {func(d tree) { d.remove("d/f") }, Batch{Names: []string{"d/f"}}},
 		"a file is moved":    {func(d tree) { d.move("d/f", "g") }, Batch{Names: []string{"d/f", "g"}}},
 		"one takes its name": {func(d tree) { d.move("top", "d/f") }, Batch{Names: []string{"d/f", "top"}}},
-		"its mode changes":   {func(d tree) { d.must(os.Chmod(d.path("d/f"), 0o600)) }, Batch{Names: []string{"d/f"}}},
+		"its mode changes":   {func(d tree) { d.must(ownfile.Chmod(d.path("d/f"), 0o600)) }, Batch{Names: []string{"d/f"}}},
 		"a hidden one":       {func(d tree) { d.write(".h/f", "x") }, Batch{Names: []string{".h/f"}}},
 		"a directory":        {func(d tree) { d.mkdir("n/m") }, Batch{Names: []string{"n"}, Dirs: []string{"n"}}},
 		"a directory with files": {func(d tree) { d.write("n/m/f"); d.write("n/g") },
 			Batch{Names: []string{"n"}, Dirs: []string{"n"}}},
 		"a directory is moved":      {func(d tree) { d.move("d", "e") }, Batch{Names: []string{"d", "e"}, Dirs: []string{"e"}}},
 		"a directory is moved away": {func(d tree) { d.move("d", "../"+filepath.Base(d.t.TempDir())+"/x") }, Batch{Names: []string{"d"}}},
-		"a link":                    {func(d tree) { d.must(os.Symlink("d", d.path("l"))) }, Batch{Names: []string{"l"}}},
+		"a link":                    {func(d tree) { d.must(ownfile.Symlink("d", d.path("l"))) }, Batch{Names: []string{"l"}}},
 		"an ignored directory":      {func(d tree) { d.write("out/new") }, Batch{}},
 		"a new ignored directory":   {func(d tree) { d.mkdir("d/out") }, Batch{Names: []string{"d/out"}}},
 		"repository data":           {func(d tree) { d.write(".git/index", "x"); d.write(".git/objects/x") }, Batch{}},
@@ -113,8 +114,8 @@ func TestBatches(t *testing.T) {
 		"rules of the repository": {func(d tree) { d.write(".git/info/exclude", "x") }, Batch{Dirs: []string{"."}}},
 		"rules of the user": {func(d tree) {
 			dir := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "git")
-			d.must(os.MkdirAll(dir, 0o755))
-			d.must(os.WriteFile(filepath.Join(dir, "ignore"), []byte("x"), 0o644))
+			d.must(ownfile.MkdirAll(dir, 0o755))
+			d.must(ownfile.WriteFile(filepath.Join(dir, "ignore"), []byte("x"), 0o644))
 		}, Batch{Dirs: []string{"."}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +242,7 @@ func TestManyReadersAtOnce(t *testing.T) {
 		go func() {
 			for j := range 50 {
 				name := fmt.Sprintf("%d-%d", i, j)
-				if err := os.WriteFile(d.path(name), nil, 0o644); err != nil {
+				if err := ownfile.WriteFile(d.path(name), nil, 0o644); err != nil {
 					errs <- err
 					return
 				}
@@ -283,7 +284,7 @@ func TestOverflow(t *testing.T) {
 	w.mu.Lock() // events are not taken
 	d.move("d", "e")
 	for i := range max + 3*queued + 4096 {
-		d.must(os.Chmod(d.path([]string{"x", "y"}[i%2]), 0o644)) // one event, if it is not like the last
+		d.must(ownfile.Chmod(d.path([]string{"x", "y"}[i%2]), 0o644)) // one event, if it is not like the last
 	}
 	w.mu.Unlock()
 	if b := take(t, f); !b.Lost || w.State().Lost == 0 || !w.State().Watching {

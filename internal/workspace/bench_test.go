@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // BenchmarkApply changes 1,000 files in 50 directories; the bare loop is what
@@ -18,8 +20,8 @@ func BenchmarkApply(b *testing.B) {
 		for i := range n {
 			name := fmt.Sprintf("d%d/f%d", i%50, i)
 			names = append(names, name)
-			os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
-			if err := os.WriteFile(filepath.Join(dir, name), body, 0o644); err != nil {
+			ownfile.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
+			if err := ownfile.WriteFile(filepath.Join(dir, name), body, 0o644); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -34,14 +36,14 @@ func BenchmarkApply(b *testing.B) {
 			after := content(i)
 			for _, name := range names {
 				path := filepath.Join(dir, name)
-				f, err := os.Create(path + ".tmp")
+				f, err := ownfile.Create(path + ".tmp")
 				if err != nil {
 					b.Fatal(err)
 				}
 				f.Write(after)
 				f.Sync()
 				f.Close()
-				os.Rename(path+".tmp", path)
+				ownfile.Rename(path+".tmp", path)
 			}
 		}
 	})

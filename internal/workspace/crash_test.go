@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
@@ -76,7 +77,7 @@ func linkBatch(t testing.TB, dir string) {
 	if _, err := os.Lstat(filepath.Join(dir, "linked")); err != nil {
 		return
 	}
-	if err := os.Link(filepath.Join(dir, "linked"), filepath.Join(dir, "linked2")); err != nil {
+	if err := ownfile.Link(filepath.Join(dir, "linked"), filepath.Join(dir, "linked2")); err != nil {
 		t.Fatal(err)
 	}
 	symlink.Make(t, "linked", filepath.Join(dir, "symbolic"))
@@ -166,25 +167,25 @@ func crashAt(spec string) {
 func naive(dir string, changes []Change, step func(string) error) {
 	for _, c := range changes {
 		path := filepath.Join(dir, c.Path)
-		os.MkdirAll(filepath.Dir(path), 0o755)
+		ownfile.MkdirAll(filepath.Dir(path), 0o755)
 		step("")
 		if c.From != "" {
-			os.Rename(filepath.Join(dir, c.From), path)
+			ownfile.Rename(filepath.Join(dir, c.From), path)
 			step("")
 		}
 		if c.After == nil {
-			os.Remove(path)
+			ownfile.Remove(path)
 			step("")
 			continue
 		}
 		if c.AfterLink {
-			os.Remove(path)
+			ownfile.Remove(path)
 			step("")
-			os.Symlink(string(c.After), path)
+			ownfile.Symlink(string(c.After), path)
 			step("")
 			continue
 		}
-		file, _ := os.Create(path)
+		file, _ := ownfile.Create(path)
 		step("")
 		file.Write(c.After[:len(c.After)/2])
 		step("")
@@ -192,7 +193,7 @@ func naive(dir string, changes []Change, step func(string) error) {
 		step("")
 		file.Close()
 		if c.Mode != 0 {
-			os.Chmod(path, c.Mode)
+			ownfile.Chmod(path, c.Mode)
 		}
 	}
 }
@@ -222,7 +223,7 @@ func memDir(t testing.TB) string {
 	if err != nil || !filepath.IsAbs(dir) {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { ownfile.RemoveAll(dir) })
 	return dir
 }
 

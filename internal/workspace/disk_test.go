@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
@@ -170,10 +170,10 @@ func TestResolveThroughLinkedRoot(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{}, map[string]string{"huge": "", "full": ""})
-	if err := os.Truncate(filepath.Join(dir, "huge"), 1<<40); err != nil {
+	if err := ownfile.Truncate(filepath.Join(dir, "huge"), 1<<40); err != nil {
 		t.Skip("no sparse files here: ", err)
 	}
-	if err := os.Truncate(filepath.Join(dir, "full"), MaxFileSize); err != nil {
+	if err := ownfile.Truncate(filepath.Join(dir, "full"), MaxFileSize); err != nil {
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // escapeCase is a case of testdata/path-escape.json.
@@ -52,15 +54,15 @@ func (f escapeFixture) build(t *testing.T, base string) {
 		var err error
 		switch op.Op {
 		case "dir":
-			err = os.MkdirAll(path, 0o755)
+			err = ownfile.MkdirAll(path, 0o755)
 		case "file":
-			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
-				err = os.WriteFile(path, []byte(op.Text), 0o644)
+			if err = ownfile.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+				err = ownfile.WriteFile(path, []byte(op.Text), 0o644)
 			}
 		case "symlink":
-			err = os.Symlink(strings.ReplaceAll(op.Target, "${T}", base), path)
+			err = ownfile.Symlink(strings.ReplaceAll(op.Target, "${T}", base), path)
 		case "hardlink":
-			err = os.Link(filepath.Join(base, op.Target), path)
+			err = ownfile.Link(filepath.Join(base, op.Target), path)
 		case "fifo":
 			err = syscall.Mkfifo(path, 0o644)
 		case "mknod-null":

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
@@ -114,12 +115,12 @@ func TestSpellingFollowsTheDisk(t *testing.T) {
 		if name != "a.go" {
 			was, _ := d.Resolve("A.GO")
 			for _, r := range [][2]string{{was, "between"}, {"between", name}} { // to another spelling at once does not always do it
-				if err := os.Rename(filepath.Join(dir, r[0]), filepath.Join(dir, r[1])); err != nil {
+				if err := ownfile.Rename(filepath.Join(dir, r[0]), filepath.Join(dir, r[1])); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if err := os.Chtimes(dir, long, long); err != nil {
+		if err := ownfile.Chtimes(dir, long, long); err != nil {
 			t.Fatal(err)
 		}
 		long = long.Add(time.Minute) // it is another directory by its time
@@ -146,7 +147,7 @@ func TestSpellingAfterApply(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Chtimes(dir, long, long); err != nil {
+		if err := ownfile.Chtimes(dir, long, long); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := d.Resolve("A.GO"); err != nil || got != want {
@@ -305,7 +306,7 @@ func TestRespellRecovery(t *testing.T) {
 		}
 		now := tree(t, dir)
 		if _, there := now["a.go"]; there {
-			if err := os.Remove(filepath.Join(dir, "a.go")); err != nil {
+			if err := ownfile.Remove(filepath.Join(dir, "a.go")); err != nil {
 				t.Fatal(err)
 			}
 			_, err := recovered(dir, state, nil)
@@ -396,7 +397,7 @@ func TestTriedOutByPairs(t *testing.T) {
 	if got := s.at("."); got.Case {
 		t.Errorf("README and readme are one: %+v", got)
 	}
-	if err := os.Rename(filepath.Join(dir, "readme"), filepath.Join(dir, "1")); err != nil {
+	if err := ownfile.Rename(filepath.Join(dir, "readme"), filepath.Join(dir, "1")); err != nil {
 		t.Fatal(err)
 	}
 	if _, certain := s.tells(".", "readme", "README", []string{"readme"}); certain {

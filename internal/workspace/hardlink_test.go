@@ -9,16 +9,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestHardLinks writes a file that has two names, on every system that has that.
 func TestHardLinks(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{StateDir: t.TempDir()}, map[string]string{"a": "old", "copy": "old"})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.Mkdir(at("d"), 0o755); err != nil {
+	if err := ownfile.Mkdir(at("d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(at("a"), at("d/b")); err != nil {
+	if err := ownfile.Link(at("a"), at("d/b")); err != nil {
 		t.Skip("a file can't have two names here: ", err)
 	}
 	linked := func(want map[string]bool) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -259,7 +260,7 @@ func FuzzIgnore(f *testing.F) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o666); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		out, err := run("check-ignore", "--no-index", "-q", "--", name)
@@ -296,10 +297,10 @@ func diskOf(t testing.TB, files map[string]string) *Disk {
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		if err := ownfile.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -317,10 +318,10 @@ func userIgnore(t *testing.T, text string) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("HOME", dir)
-	if err := os.MkdirAll(filepath.Join(dir, "git"), 0o777); err != nil {
+	if err := ownfile.MkdirAll(filepath.Join(dir, "git"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "git", "ignore"), []byte(text), 0o666); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "git", "ignore"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // interrupted leaves a batch of five files with its journal, as a crash in the
@@ -106,7 +108,7 @@ func TestRecoverTorn(t *testing.T) {
 		"first bytes": "longt", "overwritten": "longe", "all but the end": "longer than befo", "not reached the disk": "\x00\x00\x00\x00\x00\x00", "cut": "",
 	} {
 		dir, state, _ := interrupted(t)
-		if err := os.WriteFile(filepath.Join(dir, "linked"), []byte(torn), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, "linked"), []byte(torn), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		report, err := reopen(t, dir, state).Recover(t.Context())
@@ -160,7 +162,7 @@ func TestJournalDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(journal, data, 0o600); err != nil {
+	if err := ownfile.WriteFile(journal, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
@@ -203,7 +205,7 @@ func FuzzDecodeJournal(f *testing.F) {
 func TestRecoverLeavesLivingBatchesAlone(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte("old"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func stat(t *testing.T, path string) (fs.FileInfo, *syscall.Stat_t) {
@@ -33,7 +35,7 @@ func TestMetadata(t *testing.T) {
 	}{
 		{
 			name:  "mode 0755",
-			setup: func(path string) error { return os.Chmod(path, 0o755) },
+			setup: func(path string) error { return ownfile.Chmod(path, 0o755) },
 			check: func(t *testing.T, path string) {
 				if info, _ := stat(t, path); info.Mode() != 0o755 {
 					t.Errorf("mode %v", info.Mode())
@@ -41,7 +43,7 @@ func TestMetadata(t *testing.T) {
 			},
 		}, {
 			name:  "mode 0600",
-			setup: func(path string) error { return os.Chmod(path, 0o600) },
+			setup: func(path string) error { return ownfile.Chmod(path, 0o600) },
 			check: func(t *testing.T, path string) {
 				if info, _ := stat(t, path); info.Mode() != 0o600 {
 					t.Errorf("mode %v", info.Mode())
@@ -49,7 +51,7 @@ func TestMetadata(t *testing.T) {
 			},
 		}, {
 			name:  "setgid",
-			setup: func(path string) error { return os.Chmod(path, 0o755|fs.ModeSetgid) },
+			setup: func(path string) error { return ownfile.Chmod(path, 0o755|fs.ModeSetgid) },
 			check: func(t *testing.T, path string) {
 				if info, _ := stat(t, path); info.Mode() != 0o755|fs.ModeSetgid {
 					t.Errorf("mode %v", info.Mode())
@@ -57,11 +59,11 @@ func TestMetadata(t *testing.T) {
 			},
 		}, {
 			name:  "read-only",
-			setup: func(path string) error { return os.Chmod(path, 0o444) },
+			setup: func(path string) error { return ownfile.Chmod(path, 0o444) },
 			err:   fs.ErrPermission,
 		}, {
 			name:  "owner",
-			setup: func(path string) error { return os.Chown(path, 1234, 4321) },
+			setup: func(path string) error { return ownfile.Chown(path, 1234, 4321) },
 			check: func(t *testing.T, path string) {
 				if _, st := stat(t, path); st.Uid != 1234 || st.Gid != 4321 {
 					t.Errorf("owner %d:%d", st.Uid, st.Gid)
@@ -78,7 +80,7 @@ func TestMetadata(t *testing.T) {
 			},
 		}, {
 			name:  "two names",
-			setup: func(path string) error { return os.Link(path, path+".2") },
+			setup: func(path string) error { return ownfile.Link(path, path+".2") },
 			check: func(t *testing.T, path string) {
 				_, a := stat(t, path)
 				_, b := stat(t, path+".2")
@@ -88,7 +90,7 @@ func TestMetadata(t *testing.T) {
 			},
 		}, {
 			name:  "time",
-			setup: func(path string) error { return os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)) },
+			setup: func(path string) error { return ownfile.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)) },
 			check: func(t *testing.T, path string) {
 				if info, _ := stat(t, path); info.ModTime().Equal(time.Unix(0, 0)) {
 					t.Error("the time is as before")
@@ -131,7 +133,7 @@ func TestMetadata(t *testing.T) {
 
 func TestTwoNamesOfOneFile(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{StateDir: t.TempDir()}, map[string]string{"a": "old"})
-	if err := os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b")); err != nil {
+	if err := ownfile.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b")); err != nil {
 		t.Fatal(err)
 	}
 	differ := []Change{{Path: "a", Before: text("old"), After: text("1")}, {Path: "b", Before: text("old"), After: text("2")}}
@@ -174,7 +176,7 @@ func TestTempIsPrivate(t *testing.T) {
 		}
 		return nil
 	}
-	if err := os.Chmod(filepath.Join(dir, "f"), 0o600); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, "f"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Apply(t.Context(), Change{Path: "f", Before: text("old"), After: text("new")}); err != nil {
@@ -200,7 +202,7 @@ func TestFullDevice(t *testing.T) {
 	old, large := strings.Repeat("o", 20<<10), strings.Repeat("n", 60<<10)
 	files := map[string]string{"a": old, "b": old, "c": old}
 	writeFiles(t, dir, files)
-	if err := os.Link(filepath.Join(dir, "c"), filepath.Join(dir, "c2")); err != nil {
+	if err := ownfile.Link(filepath.Join(dir, "c"), filepath.Join(dir, "c2")); err != nil {
 		t.Fatal(err)
 	}
 	d := reopen(t, dir, t.TempDir())

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestRace reads and writes below a name that somebody swaps all the time
@@ -18,7 +20,7 @@ func TestRace(t *testing.T) {
 	const tries = 20_000
 	base := t.TempDir()
 	writeFiles(t, base, map[string]string{"ws/flip/secret.txt": "inside", "outside/secret.txt": "CANARY-OUT"})
-	if err := os.Symlink("../outside", filepath.Join(base, "ws/evil")); err != nil {
+	if err := ownfile.Symlink("../outside", filepath.Join(base, "ws/evil")); err != nil {
 		t.Fatal(err)
 	}
 	d, err := OpenDisk([]Folder{{Dir: filepath.Join(base, "ws")}}, DiskOptions{})

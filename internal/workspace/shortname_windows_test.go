@@ -1,12 +1,13 @@
 package workspace
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestShortNames finds files by the names of eight and three letters that Windows has
@@ -71,7 +72,7 @@ func TestShortNames(t *testing.T) {
 	if err := d.Apply(t.Context(), Change{Path: short(".git/config"), Before: text("[core]"), After: text("x")}); err == nil {
 		t.Error("the repository's data were changed by a short name")
 	}
-	if err := os.Remove(filepath.Join(dir, "short.txt")); err != nil {
+	if err := ownfile.Remove(filepath.Join(dir, "short.txt")); err != nil {
 		t.Error(err)
 	}
 	if got, err := d.Resolve("SHORT.TXT"); err != nil || got != "SHORT.TXT" {

@@ -5,12 +5,13 @@ package workspace
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestSpecialFiles(t *testing.T) {
@@ -47,7 +48,7 @@ func TestWalkSkipsWhatIsNoFile(t *testing.T) {
 	outside := diskOf(t, map[string]string{"secret": "x", "dir/secret": "x"})
 	d := diskOf(t, map[string]string{"real/file": "x"})
 	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(d.Abs("."), name)); err != nil {
+		if err := ownfile.Symlink(to, filepath.Join(d.Abs("."), name)); err != nil {
 			t.Fatal(err)
 		}
 	}

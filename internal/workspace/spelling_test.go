@@ -2,13 +2,13 @@ package workspace
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestSettled(t *testing.T) {
@@ -62,7 +62,7 @@ func TestListings(t *testing.T) {
 			s, dir := spelledOn(t, "darwin", files)
 			s.at("d") // what it does is tried out once
 			for _, name := range []string{".", "d"}[:c.settled] {
-				if err := os.Chtimes(filepath.Join(dir, name), ago, ago); err != nil {
+				if err := ownfile.Chtimes(filepath.Join(dir, name), ago, ago); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -108,7 +108,7 @@ func TestTriedAgain(t *testing.T) {
 	if got := s.at("d"); got.Case != folded.Is(t, dir) {
 		t.Errorf("d: %+v", got)
 	}
-	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "was")); err != nil {
+	if err := ownfile.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "was")); err != nil {
 		t.Fatal(err)
 	}
 	writeFiles(t, dir, map[string]string{"d/1": ""})
@@ -138,7 +138,7 @@ func TestSomebodyElse(t *testing.T) {
 			if i%3 == 2 {
 				was := time.Now().Add(-150 * time.Millisecond) // as if that had passed since the last change
 				for _, name := range []string{".", filepath.Dir(now)} {
-					if err := os.Chtimes(filepath.Join(dir, name), was, was); err != nil {
+					if err := ownfile.Chtimes(filepath.Join(dir, name), was, was); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -155,14 +155,14 @@ func TestSomebodyElse(t *testing.T) {
 				{filepath.Dir(now), "between"}, {"between", filepath.Dir(next)},
 				{filepath.Join(filepath.Dir(next), filepath.Base(now)), "between"}, {"between", next},
 			} {
-				if err := os.Rename(filepath.Join(dir, r[0]), filepath.Join(dir, r[1])); err != nil {
+				if err := ownfile.Rename(filepath.Join(dir, r[0]), filepath.Join(dir, r[1])); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if now = next; believed { // a file system that counts in steps
 				for _, name := range []string{".", filepath.Dir(now)} {
 					l := d.folders[0].spelled.listed[name]
-					if err := os.Chtimes(filepath.Join(dir, name), l.modified, l.modified); err != nil {
+					if err := ownfile.Chtimes(filepath.Join(dir, name), l.modified, l.modified); err != nil {
 						t.Fatal(err)
 					}
 				}

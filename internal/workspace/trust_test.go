@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
@@ -53,7 +54,7 @@ func TestRecoverTrustsNoJournal(t *testing.T) {
 			}
 			state := t.TempDir()
 			path := filepath.Join(state, "apply-1"+journalSuffix)
-			if err := os.WriteFile(path, journal.Bytes(), c.mode); err != nil {
+			if err := ownfile.WriteFile(path, journal.Bytes(), c.mode); err != nil {
 				t.Fatal(err)
 			}
 			report, err := reopen(t, dir, state).Recover(t.Context())

@@ -1,17 +1,17 @@
 package workspace_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 func TestUndone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"modified": "now", "created": "now", "moved-to": "now", "empty": "now", "other": "now"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

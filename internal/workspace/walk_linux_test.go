@@ -6,22 +6,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestDirHandleElsewhere shows that a handle does the same on file systems
 // that may hang as on those of this machine.
 func TestDirHandleElsewhere(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"sub/file": "text\n", "outside": "no"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, target := range map[string]string{"sub/link": "../outside", "dir": "sub"} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+		if err := ownfile.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
 
@@ -146,11 +146,11 @@ func TestWalkReads(t *testing.T) {
 	files := map[string]string{"empty": "", "piece": strings.Repeat("x\n", 32), "long": strings.Repeat("0123456789\n", 40_000), "line": strings.Repeat("x", 300_000)}
 	d := diskOf(t, files)
 	write := func(name, text string) {
-		if err := os.WriteFile(d.Abs(name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(d.Abs(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(d.Abs("many"), 0o755); err != nil {
+	if err := ownfile.Mkdir(d.Abs("many"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write("many/.gitignore", "*.log\n") // first, the other one last: few file systems list both at once
@@ -208,7 +208,7 @@ func TestWalkReads(t *testing.T) {
 
 func TestWalkTooLarge(t *testing.T) {
 	d := diskOf(t, map[string]string{"ok": "x"})
-	if err := os.Truncate(d.Abs("ok"), MaxFileSize+1); err != nil {
+	if err := ownfile.Truncate(d.Abs("ok"), MaxFileSize+1); err != nil {
 		t.Fatal(err)
 	}
 	visits := 0
@@ -259,7 +259,7 @@ func TestWalkTellsOfDirectories(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{}, map[string]string{
 		"f": "", "a/f": "", "a/b/f": "", "out/f": "", ".gitignore": "out/\n", ".h/f": "", "a/.git/HEAD": "", ".git/HEAD": "",
 	})
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
@@ -33,8 +34,8 @@ func (d tree) path(name string) string { return filepath.Join(d.dir, filepath.Fr
 func (d tree) write(name, text string) {
 	d.t.Helper()
 	at := d.path(name)
-	_ = os.Chmod(at, 0o644)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+	_ = ownfile.Chmod(at, 0o644)
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(at), 0o755), ownfile.WriteFile(at, []byte(text), 0o644)); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -68,7 +69,7 @@ func (d tree) remove(name string) {
 func (d tree) rename(from, to string) {
 	d.t.Helper()
 	between := d.path(to) + ".between"
-	if err := errors.Join(os.Rename(d.path(from), between), os.Rename(between, d.path(to))); err != nil {
+	if err := errors.Join(ownfile.Rename(d.path(from), between), ownfile.Rename(between, d.path(to))); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -121,7 +122,7 @@ func newApartIn(t *testing.T, dir string, files map[string]string) *apartRig {
 	t.Helper()
 	base := filepath.Join(dir, "Jörg Müller")
 	root := filepath.Join(base, "my project")
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := ownfile.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(base, "the cache"))
@@ -136,7 +137,7 @@ func newApartIn(t *testing.T, dir string, files map[string]string) *apartRig {
 	// What is put there now is older than any command.
 	past := time.Now().Add(-time.Hour)
 	for name := range files {
-		if err := os.Chtimes(r.path(name), past, past); err != nil {
+		if err := ownfile.Chtimes(r.path(name), past, past); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,7 +273,7 @@ func TestApartUserIsFaster(t *testing.T) {
 	old := time.Now().Add(-24 * time.Hour)
 	for _, name := range []string{"c.txt", "d.txt"} {
 		r.write(name, "from elsewhere\n")
-		if err := os.Chtimes(r.path(name), old, old); err != nil {
+		if err := ownfile.Chtimes(r.path(name), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -284,7 +285,7 @@ func TestApartUserIsFaster(t *testing.T) {
 // What the user saves is forwarded to programs that run, and so is what becomes pending.
 func TestApartFollows(t *testing.T) {
 	r := newApart(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "d/gone.txt": "x\n", "d/ro.txt": "ro\n"})
-	if err := os.Chmod(r.path("d/ro.txt"), 0o444); err != nil {
+	if err := ownfile.Chmod(r.path("d/ro.txt"), 0o444); err != nil {
 		t.Fatal(err)
 	}
 	run, at := r.begin()
@@ -378,7 +379,7 @@ func TestApartDependencies(t *testing.T) {
 				t.Fatal(err)
 			}
 			at.remove("node_modules/m") // as a copy of the directory does
-			if err := errors.Join(os.Symlink(target, at.path("node_modules/m")), os.Symlink(target, at.path("node_modules/again"))); err != nil {
+			if err := errors.Join(ownfile.Symlink(target, at.path("node_modules/m")), ownfile.Symlink(target, at.path("node_modules/again"))); err != nil {
 				t.Fatal(err)
 			}
 		}).is(t, "", "node_modules/again: a link leads to the copy")
@@ -434,10 +435,10 @@ func TestApartDependencies(t *testing.T) {
 	})
 	t.Run("that lead back", func(t *testing.T) {
 		r := newApart(t, map[string]string{".gitignore": "node_modules/\n", "packages/a/index.js": "disk\n", "node_modules/m/index.js": "dep\n"})
-		if err := os.Symlink(filepath.FromSlash("../packages/a"), r.path("node_modules/a")); err != nil {
+		if err := ownfile.Symlink(filepath.FromSlash("../packages/a"), r.path("node_modules/a")); err != nil {
 			t.Skip(err)
 		}
-		if err := os.Symlink(r.path("packages/a"), r.path("node_modules/b")); err != nil {
+		if err := ownfile.Symlink(r.path("packages/a"), r.path("node_modules/b")); err != nil {
 			t.Fatal(err)
 		}
 		if wine.Running() {
@@ -535,13 +536,13 @@ func TestApartOnAnotherDisk(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer os.RemoveAll(cache)
+	defer ownfile.RemoveAll(cache)
 	t.Setenv("XDG_CACHE_HOME", cache)
 	probe := filepath.Join(cache, "probe")
-	if err := os.WriteFile(probe, nil, 0o600); err != nil {
+	if err := ownfile.WriteFile(probe, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(probe, r.path("probe")); !osfile.IsOtherDisk(err) {
+	if err := ownfile.Rename(probe, r.path("probe")); !osfile.IsOtherDisk(err) {
 		t.Skip("it is the same disk: ", err)
 	}
 	r.run(func(at tree) {
@@ -564,7 +565,7 @@ func TestApartRepository(t *testing.T) {
 		"sub/.git/HEAD": "ref: refs/heads/main\n", "sub/.git/objects/info/packs": "\n", "sub/.git/refs/heads/main": strings.Repeat("2", 40) + "\n",
 	}
 	r := newApart(t, files)
-	if err := os.Chmod(r.path(blob), 0o444); err != nil { // as git does
+	if err := ownfile.Chmod(r.path(blob), 0o444); err != nil { // as git does
 		t.Fatal(err)
 	}
 	before := r.all()
@@ -631,7 +632,7 @@ func TestApartSecrets(t *testing.T) {
 			t.Errorf("what is tracked does not look as it is: %v, %v", info, err)
 		}
 		if os.Geteuid() != 0 && !wine.Running() { // nothing keeps root from writing
-			if err := os.WriteFile(at.path(".env"), []byte("x"), 0o600); err == nil {
+			if err := ownfile.WriteFile(at.path(".env"), []byte("x"), 0o600); err == nil {
 				t.Error(".env can be written")
 			}
 		}
@@ -639,10 +640,10 @@ func TestApartSecrets(t *testing.T) {
 		r.end(run).is(t, "")
 		for _, name := range []string{".env", "keys", "tracked.pem"} {
 			for what, do := range map[string]func(path string) error{
-				"removed": os.RemoveAll,
-				"touched": func(path string) error { return os.Chtimes(path, time.Time{}, time.Now()) },
+				"removed": ownfile.RemoveAll,
+				"touched": func(path string) error { return ownfile.Chtimes(path, time.Time{}, time.Now()) },
 				"replaced": func(path string) error {
-					return errors.Join(os.RemoveAll(path), os.WriteFile(path, []byte("mine\n"), 0o600))
+					return errors.Join(ownfile.RemoveAll(path), ownfile.WriteFile(path, []byte("mine\n"), 0o600))
 				},
 			} {
 				if name == "keys" && what == "touched" {
@@ -701,11 +702,11 @@ func TestApartReadOnly(t *testing.T) {
 	modes := func(file, dir fs.FileMode) {
 		t.Helper()
 		for _, name := range []string{"ro.txt", "other.txt", "dir/a.txt"} {
-			if err := os.Chmod(r.path(name), file); err != nil {
+			if err := ownfile.Chmod(r.path(name), file); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Chmod(r.path("dir"), dir); err != nil {
+		if err := ownfile.Chmod(r.path("dir"), dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -774,7 +775,7 @@ func TestApartIsRecycled(t *testing.T) {
 	at.write("b.txt", "B\n") // as large as the folder's
 	at.remove("d")
 	at.write("e/f/g.o", "mine\n")
-	if err := os.Chmod(at.path("mine.o"), 0o444); err != nil {
+	if err := ownfile.Chmod(at.path("mine.o"), 0o444); err != nil {
 		t.Fatal(err)
 	}
 	if h := r.end(run); kinds(h.Changes) != "create mine.txt, delete d/c.txt, modify b.txt" {
@@ -814,13 +815,13 @@ func TestApartSweep(t *testing.T) {
 	other := tree{t, filepath.Join(at, prefix(filepath.Join(r.dir, "other"))+"123")}
 	for _, d := range []tree{left, other} {
 		d.write(upperDir+"/ro.txt", "x")
-		if err := os.Chmod(d.path(upperDir+"/ro.txt"), 0o444); err != nil {
+		if err := ownfile.Chmod(d.path(upperDir+"/ro.txt"), 0o444); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if runtime.GOOS == "windows" { // where locks are files
 		for _, dir := range []string{left.dir, left.dir + "4"} {
-			if err := os.WriteFile(dir+".lock", []byte("1\n"), 0o600); err != nil {
+			if err := ownfile.WriteFile(dir+".lock", []byte("1\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -968,7 +969,7 @@ func TestApartRealIsUsed(t *testing.T) {
 func TestApartOtherClock(t *testing.T) {
 	r := newApart(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	ahead := time.Now().AddDate(30, 0, 0)
-	if err := errors.Join(os.Chtimes(r.path("a.txt"), ahead, ahead), os.Chtimes(r.path("b.txt"), ahead, ahead)); err != nil {
+	if err := errors.Join(ownfile.Chtimes(r.path("a.txt"), ahead, ahead), ownfile.Chtimes(r.path("b.txt"), ahead, ahead)); err != nil {
 		t.Fatal(err)
 	}
 	r.run(func(at tree) {

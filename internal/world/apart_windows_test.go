@@ -1,7 +1,6 @@
 package world
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
@@ -126,7 +126,7 @@ func TestStampTellsWhenItWasMade(t *testing.T) {
 	r := newApart(t, nil)
 	then, old := time.Now().Add(-time.Minute).UnixNano(), time.Now().Add(-time.Hour)
 	r.write("new.txt", "new\n")
-	if err := os.Chtimes(r.path("new.txt"), old, old); err != nil {
+	if err := ownfile.Chtimes(r.path("new.txt"), old, old); err != nil {
 		t.Fatal(err)
 	}
 	if s := stampOf(r.path("new.txt")); !s.changedSince(then) || s.mtime >= then || s.changedSince(time.Now().Add(time.Minute).UnixNano()) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // gitRig is a folder with a repository that has a pack of some MiB.
@@ -132,10 +134,10 @@ func TestCommitsElsewhere(t *testing.T) {
 	id := strings.TrimSpace(other.git("rev-parse", "HEAD"))
 	loose := filepath.Join(other.root, ".git", "objects", id[:2])
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Join(dir, "objects", "info"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(loose, filepath.Join(dir, "objects", id[:2])); err != nil {
+	if err := ownfile.Symlink(loose, filepath.Join(dir, "objects", id[:2])); err != nil {
 		t.Fatal(err)
 	}
 	if c, ok := readCommit(dir, id); ok {
@@ -145,22 +147,22 @@ func TestCommitsElsewhere(t *testing.T) {
 		t.Errorf("the control: %q, %v", c.message, ok)
 	}
 	other.git("gc", "-q")
-	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.Join(other.root, ".git", "objects")+"\n"), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.Join(other.root, ".git", "objects")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "objects", "pack"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(dir, "objects", "pack"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "objects", "pack", "x"), nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "objects", "pack", "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if c, ok := readCommit(dir, id); ok {
 		t.Errorf("by an alternate: %q", c.message)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "objects", "pack")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(dir, "objects", "pack")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(other.root, ".git", "objects", "pack"), filepath.Join(dir, "objects", "pack")); err != nil {
+	if err := ownfile.Symlink(filepath.Join(other.root, ".git", "objects", "pack"), filepath.Join(dir, "objects", "pack")); err != nil {
 		t.Fatal(err)
 	}
 	if c, ok := readCommit(dir, id); ok {
@@ -175,7 +177,7 @@ func TestCommitsElsewhere(t *testing.T) {
 func TestBorrowingRepository(t *testing.T) {
 	lender := gitRig(t)
 	r := newRig(t, Overlay, nil)
-	if err := os.Remove(r.root); err != nil {
+	if err := ownfile.Remove(r.root); err != nil {
 		t.Fatal(err)
 	}
 	lender.git("clone", "-q", "--shared", lender.root, r.root)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -57,19 +58,19 @@ func TestCopyFollowsTheFolder(t *testing.T) {
 			did = append(did, fmt.Sprint(op, " ", name))
 			switch op {
 			case 0:
-				_ = os.RemoveAll(path) // fails where a file is in the way
+				_ = ownfile.RemoveAll(path) // fails where a file is in the way
 			case 1:
-				_ = os.Chmod(path, 0o755)
+				_ = ownfile.Chmod(path, 0o755)
 			case 2:
-				_ = os.RemoveAll(path)
-				if os.MkdirAll(filepath.Dir(path), 0o755) == nil {
-					_ = os.Symlink("a", path)
+				_ = ownfile.RemoveAll(path)
+				if ownfile.MkdirAll(filepath.Dir(path), 0o755) == nil {
+					_ = ownfile.Symlink("a", path)
 				}
 			case 3:
-				_ = os.Rename(path, filepath.Join(r.root, names[rnd.IntN(len(names))]))
+				_ = ownfile.Rename(path, filepath.Join(r.root, names[rnd.IntN(len(names))]))
 			default:
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err == nil { // else a file is there
-					_ = os.WriteFile(path, []byte(strings.Repeat("x", step)+"\n"), 0o644)
+				if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err == nil { // else a file is there
+					_ = ownfile.WriteFile(path, []byte(strings.Repeat("x", step)+"\n"), 0o644)
 				}
 			}
 			if rnd.IntN(2) == 0 {
@@ -273,7 +274,7 @@ func TestCopyOfARepository(t *testing.T) {
 	if out != "first\nb\nsecond\nfirst\n" || kinds(h.Changes) != "modify a.txt" || len(h.Commits) != 1 || h.Commits[0].Message != "second" || len(h.Commits[0].Files) != 1 {
 		t.Errorf("it said %q, changed %s, committed %v", out, kinds(h.Changes), h.Commits)
 	}
-	if err := os.Remove(filepath.Join(r.root, ".git/index.lock")); err != nil {
+	if err := ownfile.Remove(filepath.Join(r.root, ".git/index.lock")); err != nil {
 		t.Fatal(err)
 	}
 	if git("rev-parse", "HEAD") != head || strings.Contains(git("log", "--all", "--format=%s"), "second") {
@@ -298,7 +299,7 @@ func TestCopyOfWhatIsClosed(t *testing.T) {
 	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "closed.txt": "c\n", "closed/d.txt": "d\n"})
 	closed := func(file, dir fs.FileMode) {
 		t.Helper()
-		if err := errors.Join(os.Chmod(filepath.Join(r.root, "closed.txt"), file), os.Chmod(filepath.Join(r.root, "closed"), dir)); err != nil {
+		if err := errors.Join(ownfile.Chmod(filepath.Join(r.root, "closed.txt"), file), ownfile.Chmod(filepath.Join(r.root, "closed"), dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -330,7 +331,7 @@ func TestCopyFollowsLive(t *testing.T) {
 	save("in/c.txt", "saved\n")
 	save("in/new.txt", "saved\n")
 	save("new/dir/n.txt", "saved\n")
-	if err := os.Remove(filepath.Join(r.root, "gone.txt")); err != nil {
+	if err := ownfile.Remove(filepath.Join(r.root, "gone.txt")); err != nil {
 		t.Fatal(err)
 	}
 	r.m.Saved(filepath.Join(r.root, "gone.txt"))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestLayersOfOthers: servers that begin at once leave each other's layers alone; those of
@@ -20,7 +22,7 @@ func TestLayersOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := filepath.Join(made, "cache")
-	if err := os.Mkdir(kept, 0o700); err != nil {
+	if err := ownfile.Mkdir(kept, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
@@ -46,7 +48,7 @@ func TestLayersOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB), os.Remove(root)); err != nil {
+	if err := errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB), ownfile.Remove(root)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := layersOf(t.TempDir()); err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -34,7 +35,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer ownfile.RemoveAll(dir)
 	name := filepath.Join(dir, "init")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", name, "../sandbox/testdata/init").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
@@ -119,7 +120,7 @@ func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
 func (r *rig) write(name, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(path), 0o755), ownfile.WriteFile(path, []byte(text), 0o644)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -181,7 +182,7 @@ func (r *rig) accept() {
 	for name, text := range r.q.texts {
 		path := filepath.Join(r.root, name)
 		if text == nil {
-			if err := os.Remove(path); err != nil {
+			if err := ownfile.Remove(path); err != nil {
 				r.t.Fatal(err)
 			}
 		} else {
@@ -360,7 +361,7 @@ func testNotTakenOver(t *testing.T, kind Kind) {
 		{"a pipe", "mkfifo p", "p: it is a socket, a pipe or a device", ""},
 		{"a repository", "git init -q sub; echo x > sub/f", "sub: a repository", ""},
 		{"a bare repository", "mkdir -p bare/objects bare/refs; echo 'ref: refs/heads/x' > bare/HEAD", "bare: a repository", ""},
-		{"a link that leads out", "ln -s /etc/passwd out", "out: it is a link that leads out", ""},
+		{"a link that leads out", "ln -s DECOY out", "out: it is a link that leads out", ""},
 		{"a name that is no text", `printf x > "$(printf 'a\377b')"`, "its name can't be shown", ""},
 		{"a line break in a name", `printf x > "$(printf 'a\nb')"`, "its name can't be shown", ""},
 		{"a sparse file of 10 GB", "truncate -s 3G big", "big: it is too large", ""},
@@ -375,7 +376,11 @@ func testNotTakenOver(t *testing.T, kind Kind) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, kind, map[string]string{"dir/a.txt": "a\n"})
 			before := r.tree()
-			_, h := r.run(c.line + "; echo control > zz.txt")
+			decoy := filepath.Join(t.TempDir(), "decoy")
+			if err := ownfile.WriteFile(decoy, []byte("decoy\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, h := r.run(strings.ReplaceAll(c.line, "DECOY", decoy) + "; echo control > zz.txt")
 			if got, want := kinds(h.Changes), c.also+"create zz.txt"; got != want {
 				t.Errorf("changed %s, want %s", got, want)
 			}
@@ -526,7 +531,7 @@ func testSweep(t *testing.T, kind Kind) {
 	r.run("echo x > x.txt")
 	w := r.m.worlds[key{"s", r.root, kind}]
 	left := w.dir + "left"
-	if err := errors.Join(os.MkdirAll(filepath.Join(left, "work", "work"), 0o700), os.Chmod(filepath.Join(left, "work", "work"), 0)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Join(left, "work", "work"), 0o700), ownfile.Chmod(filepath.Join(left, "work", "work"), 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := New(Options{}).Sweep(r.root); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/embedserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 )
 
@@ -257,7 +258,7 @@ func TestKept(t *testing.T) {
 		"nothing":             {func([]byte) []byte { return nil }, number, 0},
 		"absurd dimensions":   {func(d []byte) []byte { d[32+3] = 0xff; return d }, number, 0},
 	} {
-		if err := os.WriteFile(file, c.change([]byte(string(whole))), 0o600); err != nil {
+		if err := ownfile.WriteFile(file, c.change([]byte(string(whole))), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		v := open(c.n)

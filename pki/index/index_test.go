@@ -3,13 +3,13 @@ package index_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
@@ -30,10 +30,10 @@ type project struct {
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+	if err := ownfile.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -228,7 +228,7 @@ func TestFollowsTheDisk(t *testing.T) {
 	if got := names(p.ask(index.Query{Text: "octonion"}).Hits); got != "Octonion" {
 		t.Errorf("a symbol that came: %q", got)
 	}
-	if err := os.RemoveAll(filepath.Join(p.dir, "math")); err != nil {
+	if err := ownfile.RemoveAll(filepath.Join(p.dir, "math")); err != nil {
 		t.Fatal(err)
 	}
 	p.names = append(p.names, "math")
@@ -248,7 +248,7 @@ func TestLooksForItself(t *testing.T) {
 	p.Index = x
 	p.ask(index.Query{Text: "backoff"})
 	write(t, p.dir, "math/quat.go", "package math\n\nfunc Quaternion() {}\n")
-	if err := os.Remove(filepath.Join(p.dir, "web/server.py")); err != nil {
+	if err := ownfile.Remove(filepath.Join(p.dir, "web/server.py")); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(p.ask(index.Query{Text: "quaternion find_file"}).Hits); got != "Quaternion" {
@@ -325,10 +325,10 @@ func TestCancelled(t *testing.T) {
 func TestDeletedFolder(t *testing.T) {
 	p := newProject(t, sample)
 	away := p.dir + ".away"
-	if err := os.Rename(p.dir, away); err != nil {
+	if err := ownfile.Rename(p.dir, away); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(away); err != nil {
+	if err := ownfile.RemoveAll(away); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -378,7 +378,7 @@ func TestOddFiles(t *testing.T) {
 		"noext":      "#!/usr/bin/env python3\ndef scripted():\n    pass\n",
 		"quagga.dat": "\x00",
 	})
-	if err := os.Symlink("..", filepath.Join(p.dir, "link/loop")); err != nil {
+	if err := ownfile.Symlink("..", filepath.Join(p.dir, "link/loop")); err != nil {
 		t.Fatal(err)
 	}
 	for q, want := range map[string]string{
@@ -405,7 +405,7 @@ func TestFork(t *testing.T) {
 	p.ask(index.Query{Text: "backoff"})
 	other := newProject(t, sample)
 	write(t, other.dir, "web/server.py", "def elsewhere():\n    pass\n")
-	if err := os.Remove(filepath.Join(other.dir, "docs/guide.md")); err != nil {
+	if err := ownfile.Remove(filepath.Join(other.dir, "docs/guide.md")); err != nil {
 		t.Fatal(err)
 	}
 	files := workspace.Guard(other.disk, nil)
@@ -437,7 +437,7 @@ func BenchmarkEdit(b *testing.B) {
 		fmt.Fprintf(&text, "// handler%d does something with a request.\nfunc (s *Server) handler%d(w Writer, r *Request) error {\n\tif r.Method != methodGet {\n\t\treturn s.fail(w, r)\n\t}\n\treturn s.next.Handle(w, r)\n}\n\n", i, i)
 	}
 	file := filepath.Join(dir, "a.go")
-	if err := os.WriteFile(file, []byte("package a\n"), 0o666); err != nil {
+	if err := ownfile.WriteFile(file, []byte("package a\n"), 0o666); err != nil {
 		b.Fatal(err)
 	}
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
@@ -451,7 +451,7 @@ func BenchmarkEdit(b *testing.B) {
 	defer x.Close()
 	for n := 0; b.Loop(); n++ {
 		b.StopTimer()
-		if err := os.WriteFile(file, fmt.Appendf(nil, "package a\n\nfunc edit%d() {}\n\n%s", n, text.String()), 0o666); err != nil {
+		if err := ownfile.WriteFile(file, fmt.Appendf(nil, "package a\n\nfunc edit%d() {}\n\n%s", n, text.String()), 0o666); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -3,10 +3,10 @@
 package index_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 
@@ -35,10 +35,10 @@ func TestFurtherNames(t *testing.T) {
 				other = filepath.Join(t.TempDir(), "other.go")
 			}
 			link := func() {
-				if err := os.MkdirAll(filepath.Dir(other), 0o777); err != nil {
+				if err := ownfile.MkdirAll(filepath.Dir(other), 0o777); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Link(filepath.Join(p.dir, "math/quat.go"), other); err != nil {
+				if err := ownfile.Link(filepath.Join(p.dir, "math/quat.go"), other); err != nil {
 					t.Skip(err)
 				}
 			}
@@ -63,7 +63,7 @@ func TestFurtherNames(t *testing.T) {
 					}
 				}
 			}
-			if err := os.WriteFile(other, []byte("package math\n\nfunc Octonion() {}\n"), 0o666); err != nil {
+			if err := ownfile.WriteFile(other, []byte("package math\n\nfunc Octonion() {}\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			write(t, p.dir, "math/plain.go", "package math\n\nfunc Spinor() {}\n")
@@ -75,7 +75,7 @@ func TestFurtherNames(t *testing.T) {
 				t.Errorf("nobody told, and yet: %q", got) // the control: files with one name are not looked at
 			}
 			// Without the other name it is a file like all.
-			if err := os.Remove(other); err != nil {
+			if err := ownfile.Remove(other); err != nil {
 				t.Fatal(err)
 			}
 			p.names = append(p.names, "math/quat.go")

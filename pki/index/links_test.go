@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
@@ -111,7 +112,7 @@ func TestImportsFollow(t *testing.T) {
 	check("edited", plain, "feed_animals", "imports py/zoo/food.py")
 	p.edit("py/zoo/water.py", "def drink(): pass\n")
 	check("a file comes", plain, "feed_animals", "imports py/zoo/food.py, imports py/zoo/water.py")
-	if err := os.Remove(p.dir + "/py/zoo/food.py"); err != nil {
+	if err := ownfile.Remove(p.dir + "/py/zoo/food.py"); err != nil {
 		t.Fatal(err)
 	}
 	p.names = append(p.names, "py/zoo/food.py")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/embedserver"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
@@ -181,7 +182,7 @@ func TestMeaningKept(t *testing.T) {
 	}
 	for _, e := range must(os.ReadDir(kept))(t) {
 		if strings.HasPrefix(e.Name(), "embeddings-") {
-			if err := os.WriteFile(kept+"/"+e.Name(), []byte("garbage"), 0o600); err != nil {
+			if err := ownfile.WriteFile(kept+"/"+e.Name(), []byte("garbage"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

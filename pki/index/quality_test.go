@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
@@ -72,7 +73,7 @@ func TestQuality(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "quality.golden")
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
+		if err := ownfile.Update(golden, []byte(b.String())); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
@@ -61,7 +62,7 @@ func (p *project) old() {
 		if err != nil {
 			return err
 		}
-		return os.Chtimes(name, info.ModTime().Add(-time.Hour), info.ModTime().Add(-time.Hour))
+		return ownfile.Chtimes(name, info.ModTime().Add(-time.Hour), info.ModTime().Add(-time.Hour))
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -95,10 +96,10 @@ func TestKept(t *testing.T) {
 		"it is empty":          func([]byte) error { return rewrite(file, nil) },
 		"it is of other bytes": func([]byte) error { return rewrite(file, []byte(strings.Repeat("x", 999))) },
 		"it is a copy": func(good []byte) error {
-			return errors.Join(os.Rename(file, aside), os.WriteFile(file, good, 0o600))
+			return errors.Join(ownfile.Rename(file, aside), ownfile.WriteFile(file, good, 0o600))
 		},
-		"it is a link":      func([]byte) error { return errors.Join(os.Rename(file, aside), os.Symlink(aside, file)) },
-		"it is a directory": func([]byte) error { return errors.Join(os.Rename(file, aside), os.Mkdir(file, 0o700)) },
+		"it is a link":      func([]byte) error { return errors.Join(ownfile.Rename(file, aside), ownfile.Symlink(aside, file)) },
+		"it is a directory": func([]byte) error { return errors.Join(ownfile.Rename(file, aside), ownfile.Mkdir(file, 0o700)) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			p.t = t
@@ -116,7 +117,7 @@ func TestKept(t *testing.T) {
 			if text, err := os.ReadFile(aside); err == nil && string(text) != string(good) {
 				t.Error("written through a link")
 			}
-			if err := errors.Join(os.RemoveAll(aside), os.RemoveAll(file)); err != nil {
+			if err := errors.Join(ownfile.RemoveAll(aside), ownfile.RemoveAll(file)); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, problems := p.kept(dir, "fresh"); len(problems) > 0 {
@@ -128,7 +129,7 @@ func TestKept(t *testing.T) {
 
 // rewrite changes a file in its place.
 func rewrite(file string, text []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	f, err := ownfile.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}

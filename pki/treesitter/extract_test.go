@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
@@ -76,7 +77,7 @@ func TestGoldenOutlines(t *testing.T) {
 			got := outline(symbols)
 			golden := filepath.Join("testdata", "golden", filepath.Base(file)+".txt")
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				if err := ownfile.Update(golden, []byte(got)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,13 +3,13 @@ package treesitter
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
 
@@ -82,7 +82,7 @@ func TestGoldenReferences(t *testing.T) {
 			got := namesOf(f)
 			golden := filepath.Join("testdata", "golden", filepath.Base(file)+".refs.txt")
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				if err := ownfile.Update(golden, []byte(got)); err != nil {
 					t.Fatal(err)
 				}
 			}

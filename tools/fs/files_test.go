@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -256,11 +257,11 @@ func TestListDirectory(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		// As the sandbox makes them; one of them has something of the user's in it.
 		for _, name := range []string{".vscode", ".cursor"} {
-			if err := os.Chmod(filepath.Join(c.Files.Abs("."), name), 0o755|os.ModeSticky); err != nil {
+			if err := ownfile.Chmod(filepath.Join(c.Files.Abs("."), name), 0o755|os.ModeSticky); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Symlink("b.txt", filepath.Join(c.Files.Abs("."), "link")); err != nil {
+		if err := ownfile.Symlink("b.txt", filepath.Join(c.Files.Abs("."), "link")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -52,7 +53,7 @@ var conditions = []struct {
 	}},
 	{"links", false, func(t *testing.T, r *gittest.Repo) *gittest.Repo {
 		link := func(target, name string) {
-			if err := errors.Join(os.RemoveAll(r.Path(name)), os.Symlink(target, r.Path(name))); err != nil {
+			if err := errors.Join(ownfile.RemoveAll(r.Path(name)), ownfile.Symlink(target, r.Path(name))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -61,7 +62,7 @@ var conditions = []struct {
 		r.Commit("links")
 		link("nowhere", "link")
 		link("../../outside", "a.txt")
-		if err := os.Remove(r.Path("todir")); err != nil {
+		if err := ownfile.Remove(r.Path("todir")); err != nil {
 			t.Fatal(err)
 		}
 		r.Write("todir/x", "a directory now\n")
@@ -70,7 +71,7 @@ var conditions = []struct {
 	{"modes", false, func(t *testing.T, r *gittest.Repo) *gittest.Repo {
 		r.Git("update-index", "--chmod=+x", "d/b.txt")
 		r.Git("commit", "-qm", "mode")
-		if err := errors.Join(os.Chmod(r.Path("a.txt"), 0o755), os.Chmod(r.Path("d/b.txt"), 0o644)); err != nil {
+		if err := errors.Join(ownfile.Chmod(r.Path("a.txt"), 0o755), ownfile.Chmod(r.Path("d/b.txt"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return r
@@ -81,7 +82,7 @@ var conditions = []struct {
 		return r
 	}},
 	{"no commit", false, func(t *testing.T, r *gittest.Repo) *gittest.Repo {
-		if err := os.RemoveAll(r.Path(".git")); err != nil {
+		if err := ownfile.RemoveAll(r.Path(".git")); err != nil {
 			t.Fatal(err)
 		}
 		r.Git("init", "-q", "-b", "main")

@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func TestInit(t *testing.T) {
 	r := gittest.New(t)
 	dir := t.TempDir()
 	for _, name := range []string{"sub", "other"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+		if err := ownfile.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("x\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(dir, "a.txt"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	files := view(t, dir)
@@ -31,7 +32,7 @@ func TestInit(t *testing.T) {
 	} {
 		check(t, files, "git_init", args, want)
 	}
-	if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), ".gitconfig"), []byte("[init]\n\tdefaultBranch = trunk\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(os.Getenv("HOME"), ".gitconfig"), []byte("[init]\n\tdefaultBranch = trunk\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	check(t, files, "git_init", `{}`, "the workspace is a git repository now, on branch trunk, without a commit; git_stage and git_commit make the first\n")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -310,7 +311,7 @@ func TestSeveralRoots(t *testing.T) {
 	one, two := sample(t), sample(t)
 	plain := filepath.Join(t.TempDir(), "plain")
 	first, second := filepath.Join(filepath.Dir(one.Dir), "first"), filepath.Join(filepath.Dir(two.Dir), "second")
-	if err := errors.Join(os.Rename(one.Dir, first), os.Rename(two.Dir, second), os.Mkdir(plain, 0o755)); err != nil {
+	if err := errors.Join(ownfile.Rename(one.Dir, first), ownfile.Rename(two.Dir, second), ownfile.Mkdir(plain, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	two.At(second).Commit("only in the second", "d/b.txt", "new\n")
@@ -350,7 +351,7 @@ func TestDamagedRepository(t *testing.T) {
 	r := sample(t)
 	files := view(t, r.Dir)
 	mustCall(t, files, "git_status", `{}`)
-	if err := os.WriteFile(r.Path(".git/index"), []byte("not an index at all, but long enough to be one"), 0o644); err != nil {
+	if err := ownfile.WriteFile(r.Path(".git/index"), []byte("not an index at all, but long enough to be one"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"git_status", "git_diff"} {

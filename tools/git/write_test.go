@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -67,7 +68,7 @@ Left out (1):
 	if data, _ := os.ReadFile(filepath.Join(r.Dir, "committed")); string(data) != "default" {
 		t.Errorf("the session's commit was not told: %q", data)
 	}
-	os.Remove(filepath.Join(r.Dir, "committed"))
+	ownfile.Remove(filepath.Join(r.Dir, "committed"))
 	if _, err := run(t, list, files, "git_commit", `{"message":"again"}`); err == nil {
 		t.Error("nothing was committed")
 	}
@@ -113,10 +114,10 @@ func TestFilesOfTwoRepositories(t *testing.T) {
 	a, b := sample(t), sample(t)
 	dir := t.TempDir()
 	for name, r := range map[string]*gittest.Repo{"one": a, "two": b} {
-		if err := os.Rename(r.Dir, filepath.Join(dir, name)); err != nil {
+		if err := ownfile.Rename(r.Dir, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, "a.txt"), []byte("new\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(dir, name, "a.txt"), []byte("new\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -291,7 +292,7 @@ func TestInjectedArguments(t *testing.T) {
 func TestUntrustedHooks(t *testing.T) {
 	for _, trusted := range []bool{false, true} {
 		r := sample(t)
-		if err := os.WriteFile(filepath.Join(r.Dir, ".git/hooks/pre-commit"), []byte("#!/bin/sh\necho it says no; exit 1\n"), 0o755); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(r.Dir, ".git/hooks/pre-commit"), []byte("#!/bin/sh\necho it says no; exit 1\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		r.Write("a.txt", "x\n")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
@@ -66,7 +67,7 @@ func (b *buffers) Names() []string {
 func newWorld(t *testing.T, seed uint64, watched bool) *world {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), layer: &buffers{texts: map[string]*string{}}}
-	w.must(os.MkdirAll(filepath.Join(w.dir, "in"), 0o755))
+	w.must(ownfile.MkdirAll(filepath.Join(w.dir, "in"), 0o755))
 	folders := []workspace.Folder{{Dir: w.dir}}
 	if !watched {
 		folders = []workspace.Folder{{Name: "all", Dir: w.dir}, {Name: "in", Dir: filepath.Join(w.dir, "in")}}
@@ -154,39 +155,39 @@ func (w *world) change() {
 	w.serial++
 	switch w.r.IntN(18) {
 	default:
-		_ = os.MkdirAll(filepath.Dir(p), 0o755)
-		_ = os.WriteFile(p, []byte(w.text()), 0o644)
+		_ = ownfile.MkdirAll(filepath.Dir(p), 0o755)
+		_ = ownfile.WriteFile(p, []byte(w.text()), 0o644)
 	case 1:
-		if f, err := os.OpenFile(p, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+		if f, err := ownfile.OpenFile(p, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 			f.WriteString(w.pick(vocabulary...) + "\n")
 			f.Close()
 		}
 	case 2:
 		temp := w.path(fmt.Sprintf("tmp%d", w.serial)) // as editors save
-		_ = os.WriteFile(temp, []byte(w.text()), 0o644)
-		_ = os.Rename(temp, p)
+		_ = ownfile.WriteFile(temp, []byte(w.text()), 0o644)
+		_ = ownfile.Rename(temp, p)
 	case 3:
-		_ = os.Remove(p)
+		_ = ownfile.Remove(p)
 	case 4:
-		_ = os.Rename(p, w.path(w.name()))
+		_ = ownfile.Rename(p, w.path(w.name()))
 	case 5:
-		_ = os.Rename(filepath.Dir(p), w.path(w.pick("a", "b", "moved", "a/deep", "out")))
+		_ = ownfile.Rename(filepath.Dir(p), w.path(w.pick("a", "b", "moved", "a/deep", "out")))
 	case 6:
 		if filepath.Dir(name) != "." && w.r.IntN(3) == 0 {
-			_ = os.RemoveAll(filepath.Dir(p))
+			_ = ownfile.RemoveAll(filepath.Dir(p))
 		}
 	case 7:
 		dir := w.path(w.pick(".", "a", "b", "in", "a/b"))
 		rules := w.pick("out/\n", "*.log\n", "", "out/\n!.hid/\n", "/a/f.go\nh.txt\n", "deep\n", "!.dot\n")
-		_ = os.WriteFile(filepath.Join(dir, w.pick(".gitignore", ".ignore", ".sidecarignore")), []byte(rules), 0o644)
+		_ = ownfile.WriteFile(filepath.Join(dir, w.pick(".gitignore", ".ignore", ".sidecarignore")), []byte(rules), 0o644)
 	case 8:
 		dir := w.path(w.pick(".", "a") + "/.git/info")
-		_ = os.MkdirAll(dir, 0o755)
-		_ = os.WriteFile(filepath.Join(dir, "exclude"), []byte(w.pick("", "g.go\n", "in/\n")), 0o644)
+		_ = ownfile.MkdirAll(dir, 0o755)
+		_ = ownfile.WriteFile(filepath.Join(dir, "exclude"), []byte(w.pick("", "g.go\n", "in/\n")), 0o644)
 	case 9:
-		_ = os.Symlink(w.path(w.name()), p)
+		_ = ownfile.Symlink(w.path(w.name()), p)
 	case 10:
-		_ = os.Link(p, w.path(w.name()))
+		_ = ownfile.Link(p, w.path(w.name()))
 	case 11, 12:
 		text := w.text()
 		w.layer.mu.Lock()
@@ -207,26 +208,26 @@ func (w *world) change() {
 		if at == w.dir || at == w.path("in") {
 			return
 		}
-		_ = os.RemoveAll(at)
+		_ = ownfile.RemoveAll(at)
 		switch w.r.IntN(3) {
 		case 0:
-			_ = os.WriteFile(at, []byte(w.text()), 0o644)
+			_ = ownfile.WriteFile(at, []byte(w.text()), 0o644)
 		case 1:
-			_ = os.Symlink(w.path(w.pick("a", "b", "in", w.name())), at)
+			_ = ownfile.Symlink(w.path(w.pick("a", "b", "in", w.name())), at)
 		case 2:
-			_ = os.MkdirAll(at, 0o755)
-			_ = os.WriteFile(filepath.Join(at, "f.go"), []byte(w.text()), 0o644)
+			_ = ownfile.MkdirAll(at, 0o755)
+			_ = ownfile.WriteFile(filepath.Join(at, "f.go"), []byte(w.text()), 0o644)
 		}
 	case 15: // a directory goes aside and comes back as another
 		dir, aside := filepath.Dir(p), w.path("aside")
 		if dir == w.dir || dir == w.path("in") {
 			return
 		}
-		_ = os.Rename(dir, aside)
-		_ = os.MkdirAll(dir, 0o755)
-		_ = os.WriteFile(p, []byte(w.text()), 0o644)
-		_ = os.Rename(aside, w.path(w.pick("moved", "a/deep", "b", "aside2")))
-		_ = os.RemoveAll(aside)
+		_ = ownfile.Rename(dir, aside)
+		_ = ownfile.MkdirAll(dir, 0o755)
+		_ = ownfile.WriteFile(p, []byte(w.text()), 0o644)
+		_ = ownfile.Rename(aside, w.path(w.pick("moved", "a/deep", "b", "aside2")))
+		_ = ownfile.RemoveAll(aside)
 	}
 }
 
@@ -352,8 +353,8 @@ func TestIndexReplacedDirectory(t *testing.T) {
 	w := newWorld(t, 8, true)
 	out := t.TempDir()
 	for dir, text := range map[string]string{w.path("swapped/in"): "it was the one before\n", filepath.Join(out, "next/in"): "it is another directory\n"} {
-		w.must(os.MkdirAll(dir, 0o755))
-		w.must(os.WriteFile(filepath.Join(dir, "f.txt"), []byte(text), 0o644))
+		w.must(ownfile.MkdirAll(dir, 0o755))
+		w.must(ownfile.WriteFile(filepath.Join(dir, "f.txt"), []byte(text), 0o644))
 	}
 	found := func(text string) int {
 		q := &Query{Pattern: text, Plain: true}
@@ -367,8 +368,8 @@ func TestIndexReplacedDirectory(t *testing.T) {
 			t.Fatalf("found in %d files", n)
 		}
 	}
-	w.must(os.Rename(w.path("swapped"), filepath.Join(out, "aside")))
-	w.must(os.Rename(filepath.Join(out, "next"), w.path("swapped")))
+	w.must(ownfile.Rename(w.path("swapped"), filepath.Join(out, "aside")))
+	w.must(ownfile.Rename(filepath.Join(out, "next"), w.path("swapped")))
 	if n, before := found("it is another directory"), found("it was the one before"); n != 1 || before != 0 {
 		t.Errorf("what is there is found in %d files, what was in %d", n, before)
 	}
@@ -380,9 +381,9 @@ func TestIndexHardLinks(t *testing.T) {
 	one, other := w.path("linked.txt"), w.path(".linked")
 	q := &Query{Pattern: "written through the other", Plain: true}
 	for i, step := range []func() error{
-		func() error { return os.WriteFile(one, []byte("text\n"), 0o644) },
-		func() error { return os.Link(one, other) },
-		func() error { return os.WriteFile(other, []byte("written through the other\n"), 0o644) },
+		func() error { return ownfile.WriteFile(one, []byte("text\n"), 0o644) },
+		func() error { return ownfile.Link(one, other) },
+		func() error { return ownfile.WriteFile(other, []byte("written through the other\n"), 0o644) },
 	} {
 		w.must(step())
 		w.check(q, fmt.Sprint("step ", i))
@@ -446,7 +447,7 @@ func TestIndexReadsLittle(t *testing.T) {
 		t.Errorf("the second one reads %d files", n)
 	}
 	for i := range 5 {
-		if err := os.WriteFile(d.Abs(fmt.Sprintf("d%d/f%d", i, i)), []byte("other"), 0o644); err != nil {
+		if err := ownfile.WriteFile(d.Abs(fmt.Sprintf("d%d/f%d", i, i)), []byte("other"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -554,7 +555,7 @@ func TestIndexAndLinks(t *testing.T) {
 	defer watcher.Close()
 	x := textindex.New(d, watcher.Subscribe, textindex.Options{})
 	outside := filepath.Join(t.TempDir(), "a")
-	if err := os.Link(d.Abs("a"), outside); err != nil {
+	if err := ownfile.Link(d.Abs("a"), outside); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -562,7 +563,7 @@ func TestIndexAndLinks(t *testing.T) {
 		if err != nil || m.Searched != 2 {
 			t.Fatalf("%+v, %v", m, err)
 		}
-		if err := os.WriteFile(outside, []byte("written_elsewhere\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(outside, []byte("written_elsewhere\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if m.Found > 0 {
@@ -606,7 +607,7 @@ func TestIndexAndChangesMeanwhile(t *testing.T) {
 		return m.Found
 	}
 	if n := run(meanwhile{d, func() {
-		if err := os.WriteFile(d.Abs("a"), []byte("written_meanwhile\n"), 0o644); err != nil {
+		if err := ownfile.WriteFile(d.Abs("a"), []byte("written_meanwhile\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		_, n, err := Files(t.Context(), x, d, workspace.WalkOptions{}, 9, func(string) bool { return true }) // takes the event

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -20,14 +21,14 @@ func lints(t *testing.T, r *rig, files map[string]string, args map[string]any) (
 	t.Helper()
 	for name, text := range files {
 		at := filepath.Join(r.root, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		mode := os.FileMode(0o644)
 		if strings.HasPrefix(text, "#!") {
 			mode = 0o755
 		}
-		if err := os.WriteFile(at, []byte(text), mode); err != nil {
+		if err := ownfile.WriteFile(at, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +144,7 @@ func onlyGo(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(at, filepath.Join(dir, name)); err != nil {
+		if err := ownfile.Symlink(at, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

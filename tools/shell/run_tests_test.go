@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/testrun"
@@ -235,7 +236,7 @@ func lay(t *testing.T, root string, s sample) {
 			if _, err := os.Stat(filepath.Join(modules, pkg)); modules == "" || err != nil {
 				t.Skipf("%s is not in the directory that SIDECAR_TEST_NODE_MODULES names", pkg)
 			}
-			if err := os.Symlink(modules, filepath.Join(root, "node_modules")); err != nil {
+			if err := ownfile.Symlink(modules, filepath.Join(root, "node_modules")); err != nil {
 				t.Fatal(err)
 			}
 		} else if strings.HasPrefix(need, "/") {
@@ -248,10 +249,10 @@ func lay(t *testing.T, root string, s sample) {
 	}
 	for name, text := range s.files {
 		at := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(at, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

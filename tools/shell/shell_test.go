@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
@@ -131,7 +132,7 @@ func TestStateIsPrivate(t *testing.T) {
 	}
 	r.run("umask 022; export TOKEN=x")
 	stale := filepath.Join(home, stateDir, "s1", "state.new")
-	if err := os.WriteFile(stale, nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(stale, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out := r.run("umask 022; touch made; stat -c %a made"); !strings.HasPrefix(out, "644\n") {
@@ -161,7 +162,7 @@ func TestStateIsNoWayOut(t *testing.T) {
 		r := newRig(t)
 		outside := t.TempDir()
 		secret := filepath.Join(outside, "secret")
-		if err := errors.Join(os.WriteFile(secret, []byte("known-to-nobody\n"), 0o600), os.Mkdir(filepath.Join(outside, "s1"), 0o700), os.Mkdir(filepath.Join(r.root, "sub"), 0o755)); err != nil {
+		if err := errors.Join(ownfile.WriteFile(secret, []byte("known-to-nobody\n"), 0o600), ownfile.Mkdir(filepath.Join(outside, "s1"), 0o700), ownfile.Mkdir(filepath.Join(r.root, "sub"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		r.env = append(r.env, "SECRET="+secret, "OUTSIDE="+outside)
@@ -181,7 +182,7 @@ func TestStateIsNoWayOut(t *testing.T) {
 // What one command leaves is there for the next.
 func TestState(t *testing.T) {
 	r := newRig(t)
-	if err := os.MkdirAll(filepath.Join(r.root, "a b", "c"), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Join(r.root, "a b", "c"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ command, says string }{
@@ -240,11 +241,11 @@ func TestOutcomes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			for _, dir := range []string{"sub"} {
-				if err := os.Mkdir(filepath.Join(r.root, dir), 0o755); err != nil {
+				if err := ownfile.Mkdir(filepath.Join(r.root, dir), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := errors.Join(os.WriteFile(filepath.Join(r.root, "file"), nil, 0o644), os.Symlink("/", filepath.Join(r.root, "out"))); err != nil {
+			if err := errors.Join(ownfile.WriteFile(filepath.Join(r.root, "file"), nil, 0o644), ownfile.Symlink("/", filepath.Join(r.root, "out"))); err != nil {
 				t.Fatal(err)
 			}
 			text, _, e := r.call("run_command", c.args, nil)
@@ -363,7 +364,7 @@ func TestBackground(t *testing.T) {
 	if !first.Running || first.ExitCode != nil {
 		t.Errorf("%+v", first)
 	}
-	if err := os.WriteFile(filepath.Join(r.root, "go"), nil, fs.ModePerm); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(r.root, "go"), nil, fs.ModePerm); err != nil {
 		t.Fatal(err)
 	}
 	until("ended with exit code 4")

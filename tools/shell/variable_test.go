@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestLineInVariable: a bash that gets its line in a variable runs it as the other one
@@ -59,7 +59,7 @@ func TestPowerShell(t *testing.T) {
 func TestWSL(t *testing.T) {
 	linux := filepath.Join(t.TempDir(), "wsl")
 	script := "#!/bin/sh\n[ \"$1\" = -e ] && [ \"$WSLENV\" = __sc_boot/u ] || exit 9\nshift\nexec env -i PATH=\"$PATH\" HOME=/ __sc_boot=\"$__sc_boot\" \"$@\"\n"
-	if err := os.WriteFile(linux, []byte(script), 0o700); err != nil {
+	if err := ownfile.WriteFile(linux, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t)
@@ -78,7 +78,7 @@ func TestWSL(t *testing.T) {
 // TestPlannedForShell: what is decided on is the line of the shell that runs it.
 func TestPlannedForShell(t *testing.T) {
 	r := newRig(t)
-	if err := os.WriteFile(filepath.Join(r.root, "go.mod"), []byte("module x\n"), 0o600); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(r.root, "go.mod"), []byte("module x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	shell, missing := shells.Bash, error(nil)
@@ -130,7 +130,7 @@ func TestFailedInPowerShell(t *testing.T) {
 	const said = "[Command lines are run by PowerShell 7.4 here, not by bash.]"
 	for script, want := range map[string]bool{"exit 3": true, "exit 0": false} {
 		power := filepath.Join(t.TempDir(), "pwsh")
-		if err := os.WriteFile(power, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := ownfile.WriteFile(power, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		r := newRig(t)

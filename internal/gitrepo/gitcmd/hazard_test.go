@@ -1,12 +1,12 @@
 package gitcmd
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestHazard: what makes git run a program is named, and nothing else is.
@@ -14,14 +14,14 @@ func TestHazard(t *testing.T) {
 	made := func(t *testing.T) (dir string) {
 		dir = filepath.Join(t.TempDir(), "work", ".git")
 		for _, name := range []string{"hooks", "info", "objects", "refs"} {
-			if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			if err := ownfile.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "hooks/pre-commit.sample": "#!/bin/sh\n", "info/exclude": "*.o\n",
 			"config": "[core]\n\tbare = false\n\tfilemode = true\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = ../up\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n" +
 				"[branch \"main\"]\n\tremote = origin\n[submodule \"s\"]\n\tactive = true\n\tupdate = checkout\n[filter \"lfs\"]\n\trequired = true\n[user]\n\tname = x\n"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestHazard(t *testing.T) {
 			if middle != "" {
 				text = "[" + section + " \"" + middle + "\"]\n\t" + name + " = " + value + "\n"
 			}
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			if err := ownfile.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			if why := Hazard(dir, filepath.Dir(dir)); !strings.Contains(why, key) {
@@ -57,14 +57,16 @@ func TestHazard(t *testing.T) {
 		}
 	}
 	for what, do := range map[string]func(dir string) error{
-		"hook":             func(dir string) error { return os.WriteFile(filepath.Join(dir, "hooks/post-commit"), nil, 0o755) },
+		"hook":             func(dir string) error { return ownfile.WriteFile(filepath.Join(dir, "hooks/post-commit"), nil, 0o755) },
 		"hooks is a link":  func(dir string) error { return relink(dir, "hooks") },
 		"config is a link": func(dir string) error { return relink(dir, "config") },
-		"config can't be":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o644) },
-		"commondir names": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "commondir"), []byte("../evil\n"), 0o644)
+		"config can't be": func(dir string) error {
+			return ownfile.WriteFile(filepath.Join(dir, "config"), []byte("[core\n"), 0o644)
 		},
-		"commondir can't be": func(dir string) error { return os.WriteFile(filepath.Join(dir, "commondir"), nil, 0o644) },
+		"commondir names": func(dir string) error {
+			return ownfile.WriteFile(filepath.Join(dir, "commondir"), []byte("../evil\n"), 0o644)
+		},
+		"commondir can't be": func(dir string) error { return ownfile.WriteFile(filepath.Join(dir, "commondir"), nil, 0o644) },
 	} {
 		dir := made(t)
 		if err := do(dir); err != nil {
@@ -77,8 +79,8 @@ func TestHazard(t *testing.T) {
 }
 
 func relink(dir, name string) error {
-	if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "moved")); err != nil {
+	if err := ownfile.Rename(filepath.Join(dir, name), filepath.Join(dir, "moved")); err != nil {
 		return err
 	}
-	return os.Symlink("moved", filepath.Join(dir, name))
+	return ownfile.Symlink("moved", filepath.Join(dir, name))
 }

@@ -1,12 +1,13 @@
 package gitcmd
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestShownSettings: git reads what is shown as it reads the file, but for secrets.
@@ -35,14 +36,14 @@ func TestShownSettings(t *testing.T) {
 [github]
 	token = hush
 `
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, decides := ShownSettings(file)
 	if strings.Contains(string(got), "hush") || strings.Contains(string(got), "credential") {
 		t.Errorf("%s", got)
 	}
-	if err := os.WriteFile(shown, got, 0o600); err != nil {
+	if err := ownfile.WriteFile(shown, got, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list := func(file string) []string {
@@ -67,14 +68,14 @@ func TestShownSettings(t *testing.T) {
 		"[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n": 0, "[user]\n\tname = x\n": 0, "[core]\n\tfsmonitor = ./x\n": 1, "[remote \"y\"]\n\turl = x\n": 1,
 		"[branch \"x\"]\n\tremote = https://evil.example\n": 1, "[credential]\n\thelper = x\n": 1, "[include]\n\tpath = x\n": 1,
 	} {
-		if err := os.WriteFile(file, []byte(text+add), 0o600); err != nil {
+		if err := ownfile.WriteFile(file, []byte(text+add), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, decides := ShownSettings(file); len(decides) != before+more {
 			t.Errorf("%q: %d more", add, len(decides)-before)
 		}
 	}
-	if err := os.WriteFile(file, []byte("[broken"), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, []byte("[broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, decides := ShownSettings(file); len(got) != 0 || len(decides) != 1 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // stages prints an index as git ls-files --stage does, with debug's stat data.
@@ -190,7 +191,7 @@ func TestReadIndexDamaged(t *testing.T) {
 	}
 	for name, data := range cases {
 		file := filepath.Join(t.TempDir(), "index")
-		if err := os.WriteFile(file, data, 0o644); err != nil {
+		if err := ownfile.WriteFile(file, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if x, err := Read(file); !errors.Is(err, gitfile.ErrCorrupt) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestWriteIndex: what is read is written as git wrote it, byte for byte.
@@ -76,13 +77,13 @@ func TestWriteIndex(t *testing.T) {
 
 func TestWriteIndexLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(path+".lock", nil, 0o644); err != nil {
+	if err := ownfile.WriteFile(path+".lock", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := Write(path, New()); !errors.Is(err, ErrLocked) {
 		t.Errorf("got %v", err)
 	}
-	if err := os.Remove(path + ".lock"); err != nil {
+	if err := ownfile.Remove(path + ".lock"); err != nil {
 		t.Fatal(err)
 	}
 	if err := Write(path, New()); err != nil {

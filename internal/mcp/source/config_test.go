@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -19,10 +19,10 @@ func (s settings) Now() *config.Settings { return s.s }
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := ownfile.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -38,7 +38,7 @@ func folders(t *testing.T, user string, names ...string) FromSettings {
 	top := t.TempDir()
 	for _, name := range names {
 		dir := filepath.Join(top, name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
+		if err := ownfile.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		c.Folders = append(c.Folders, workspace.Folder{Name: name, Dir: dir})
@@ -141,7 +141,7 @@ func TestEnvFile(t *testing.T) {
 	away := filepath.Join(t.TempDir(), "away.env")
 	put(t, away, "TOKEN=hush-hush-4712\n")
 	link := func(name, to string) {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+		if err := ownfile.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestEnvFile(t *testing.T) {
 	link("out.env", away)
 	put(t, dir+"/wrong.env", "hush-hush\n")
 	put(t, dir+"/large.env", "A="+strings.Repeat("x", maxEnvFile))
-	if err := os.Mkdir(dir+"/dir.env", 0o700); err != nil {
+	if err := ownfile.Mkdir(dir+"/dir.env", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	entries := map[string]any{}

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -159,7 +159,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	heardAll := func() {
-		if err := os.WriteFile(b.file+".heard", nil, 0o600); err != nil {
+		if err := ownfile.WriteFile(b.file+".heard", nil, 0o600); err != nil {
 			t.Error(err)
 		}
 	}

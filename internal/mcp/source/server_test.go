@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // behave is a server of tools that runs as a process of the tests' program. On
@@ -145,7 +146,7 @@ func behave(how, file string) {
 
 // count notes that the server was started.
 func count(file string) {
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := ownfile.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, _ = f.WriteString("started\n")
 		_ = f.Close()

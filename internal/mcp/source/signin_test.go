@@ -21,6 +21,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -445,7 +446,7 @@ func TestUserTokens(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", home)
 			t.Setenv("PATH", bin+":/usr/bin:/bin")
 			if script != "" {
-				if err := os.WriteFile(bin+"/secret-tool", []byte(script), 0o700); err != nil {
+				if err := ownfile.WriteFile(bin+"/secret-tool", []byte(script), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -20,6 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -584,7 +585,7 @@ func TestTrust(t *testing.T) {
 func TestPinned(t *testing.T) {
 	b := newBench(t, stdio("described"))
 	describe := func(text string) {
-		if err := os.WriteFile(b.file+".text", []byte(text), 0o600); err != nil {
+		if err := ownfile.WriteFile(b.file+".text", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

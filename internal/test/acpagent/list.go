@@ -52,7 +52,7 @@ func (a *agent) ListSessions(ctx context.Context, p sdk.ListSessionsRequest) (sd
 		os.Exit(3)
 	case "writes":
 		r.NextCursor = nil
-		return r, os.WriteFile(*p.Cwd+"/left.txt", []byte("left\n"), 0o600)
+		return r, within(*p.Cwd, "left.txt", "left\n")
 	default:
 		switch page {
 		case 1:

@@ -233,7 +233,7 @@ func (a *agent) picture(ctx context.Context, rest string) error {
 func (a *agent) write(ctx context.Context, rest string) error {
 	path, text, _ := strings.Cut(rest, " ")
 	return a.call(ctx, sdk.ToolKindEdit, "Write "+path, func() (string, error) {
-		return "written", os.WriteFile(a.dir+"/"+path, []byte(unescape(text)), 0o600)
+		return "written", within(a.dir, path, unescape(text))
 	}, sdk.WithStartLocations([]sdk.ToolCallLocation{{Path: a.dir + "/" + path}}))
 }
 
@@ -368,4 +368,14 @@ func (a *agent) tool(ctx context.Context, rest string) error {
 		}
 	}
 	return a.say(ctx, text.String()+"\n")
+}
+
+// within writes a file below a directory, whatever is a link there.
+func within(dir, name, text string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.WriteFile(name, []byte(text), 0o600)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Agent is an agent's program that speaks the Agent Client Protocol. A test makes
@@ -68,7 +70,7 @@ func (m *Model) Turns() <-chan *Turn { return m.turns }
 func (h *Home) write(name, text string) {
 	h.t.Helper()
 	file := filepath.Join(h.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(file), 0o700), ownfile.WriteFile(file, []byte(text), 0o600)); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 )
 
@@ -252,10 +253,10 @@ func (c *Client) Interrupt() {
 func (c *Client) write(name, text string) string {
 	c.t.Helper()
 	file := filepath.Join(c.home, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := ownfile.WriteFile(file, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
 	return file

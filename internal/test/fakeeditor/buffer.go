@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // buffer is an open document.
@@ -92,7 +93,7 @@ func (e *Editor) Save(ctx context.Context, uri lsp.URI) error {
 	if b == nil {
 		return fmt.Errorf("%s is not open", uri)
 	}
-	if err := os.WriteFile(path, []byte(b.doc.Text()), 0o644); err != nil {
+	if err := ownfile.WriteFile(path, []byte(b.doc.Text()), 0o644); err != nil {
 		return err
 	}
 	return e.conn.Notify(ctx, "textDocument/didSave", lsp.DidSaveTextDocumentParams{

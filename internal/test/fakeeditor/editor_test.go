@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // server is a small one whose commands do to the editor what they are told. It
@@ -114,7 +115,7 @@ func start(t *testing.T, opts fakeeditor.Options) *fakeeditor.Editor {
 
 func write(t *testing.T, path, text string) lsp.URI {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := ownfile.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return fakeeditor.FileURI(path)

@@ -3,10 +3,10 @@ package fakeeditor
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func (p *plan) create(c *lsp.CreateFile) error {
@@ -29,10 +29,10 @@ func (p *plan) create(c *lsp.CreateFile) error {
 	}
 	p.texts[c.URI] = new(string)
 	p.do = append(p.do, func(context.Context) error {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return os.WriteFile(path, nil, 0o644)
+		return ownfile.WriteFile(path, nil, 0o644)
 	})
 	return nil
 }
@@ -62,10 +62,10 @@ func (p *plan) rename(r *lsp.RenameFile) error {
 	}
 	p.texts[r.OldURI], p.texts[r.NewURI] = nil, before
 	p.do = append(p.do, func(ctx context.Context) error {
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if err := os.Rename(from, to); err != nil {
+		if err := ownfile.Rename(from, to); err != nil {
 			return err
 		}
 		b := p.e.buffers[r.OldURI]
@@ -97,7 +97,7 @@ func (p *plan) remove(d *lsp.DeleteFile) error {
 	}
 	p.texts[d.URI] = nil
 	p.do = append(p.do, func(ctx context.Context) error {
-		if err := os.Remove(path); err != nil {
+		if err := ownfile.Remove(path); err != nil {
 			return err
 		}
 		if p.e.buffers[d.URI] == nil {

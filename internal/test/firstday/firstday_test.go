@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -57,14 +58,14 @@ func TestFirstDay(t *testing.T) {
 	u := &user{t: t, dir: t.TempDir(), bin: t.TempDir(), home: home(t)}
 	for name, text := range files {
 		name = filepath.Join(u.dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(u.dir, ".git"), 0o755); err != nil {
+	if err := ownfile.Mkdir(filepath.Join(u.dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, flow := range []struct {
@@ -97,7 +98,7 @@ func home(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = ownfile.RemoveAll(dir) })
 	return dir
 }
 
@@ -156,15 +157,15 @@ func (u *user) bare() {
 // project, so that commands in the sandbox see it.
 func (u *user) without(missing ...string) string {
 	dir := filepath.Join(u.dir, "programs")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := ownfile.Mkdir(dir, 0o755); err != nil {
 		u.t.Fatal(err)
 	}
-	u.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	u.t.Cleanup(func() { _ = ownfile.RemoveAll(dir) })
 	for _, from := range []string{"/usr/bin", "/bin"} {
 		list, _ := os.ReadDir(from)
 		for _, e := range list {
 			if !slices.Contains(missing, e.Name()) {
-				_ = os.Symlink(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())) // the first counts
+				_ = ownfile.Symlink(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())) // the first counts
 			}
 		}
 	}
@@ -187,7 +188,7 @@ func (u *user) neovim() {
 		u.t.Fatal(err)
 	}
 	config := filepath.Join(u.t.TempDir(), "init.lua")
-	if err := os.WriteFile(config, []byte(strings.ReplaceAll(block, "/path/to/sidecar-ls", here)), 0o644); err != nil {
+	if err := ownfile.WriteFile(config, []byte(strings.ReplaceAll(block, "/path/to/sidecar-ls", here)), 0o644); err != nil {
 		u.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(u.t.Context(), nvim, "--headless", "-n", "-u", config, "-c", "luafile "+filepath.Join(here, "internal/test/firstday/testdata/first.lua"))

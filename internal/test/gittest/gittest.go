@@ -4,11 +4,12 @@ package gittest
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Repo is a working tree in a directory of its own.
@@ -47,7 +48,7 @@ func Isolate(t testing.TB) {
 		t.Setenv(key, value)
 	}
 	settings := "[user]\n\tname = A U Thor\n\temail = author@example.com\n[protocol \"file\"]\n\tallow = always\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n[advice]\n\tdetachedHead = false\n"
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(settings), 0o644); err != nil {
+	if err := ownfile.WriteFile(filepath.Join(home, ".gitconfig"), []byte(settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -96,10 +97,10 @@ func (r *Repo) Write(files ...string) {
 	r.t.Helper()
 	for i := 0; i+1 < len(files); i += 2 {
 		path := r.Path(files[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			r.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
+		if err := ownfile.WriteFile(path, []byte(files[i+1]), 0o644); err != nil {
 			r.t.Fatal(err)
 		}
 	}

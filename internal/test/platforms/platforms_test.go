@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
@@ -57,7 +58,7 @@ func newPlaceIn(t *testing.T, dir string) *place {
 		p.write(name, text)
 	}
 	for _, dir := range []string{p.home, filepath.Join(p.dir, ".git")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := ownfile.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,9 +68,9 @@ func newPlaceIn(t *testing.T, dir string) *place {
 func (p *place) write(name, text string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, filepath.FromSlash(name))
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	err := ownfile.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = os.WriteFile(path, []byte(text), 0o644)
+		err = ownfile.WriteFile(path, []byte(text), 0o644)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -113,7 +114,7 @@ type editor struct {
 func (p *place) open() *editor {
 	p.t.Helper()
 	cmd := p.command("serve", "--stdio")
-	log, err := os.Create(filepath.Join(p.t.TempDir(), "log"))
+	log, err := ownfile.Create(filepath.Join(p.t.TempDir(), "log"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -470,7 +471,7 @@ func (p *place) settings(set object) {
 		dir = ".config/sidecar"
 	}
 	name := filepath.Join(p.home, filepath.FromSlash(dir), "settings.json")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o600)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(name), 0o755), ownfile.WriteFile(name, text, 0o600)); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -553,7 +554,7 @@ func TestProgram(t *testing.T) {
 // TestWrites is what custom_past runs: it writes the files that it is told to.
 func TestWrites(t *testing.T) {
 	for _, name := range flag.Args() {
-		if err := os.WriteFile(name, []byte("written"), 0o600); err != nil {
+		if err := ownfile.WriteFile(name, []byte("written"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

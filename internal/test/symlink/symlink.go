@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Make makes a link, or skips the test where there are none.
 func Make(t testing.TB, target, name string) {
 	t.Helper()
-	err := os.Symlink(target, name)
+	err := ownfile.Symlink(target, name)
 	if info, err2 := os.Lstat(name); err == nil && err2 == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return
 	}

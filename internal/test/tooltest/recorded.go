@@ -2,7 +2,6 @@ package tooltest
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // Recorded compares what is made of recorded output with the section want of
@@ -40,7 +41,7 @@ func Recorded(t *testing.T, least int, report func(t *testing.T, a *txtar.Archiv
 			got = append(got, '\n')
 			if Update() {
 				a.Files = append(a.Files, txtar.File{Name: "want", Data: got})
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+				if err := ownfile.Update(file, txtar.Format(a)); err != nil {
 					t.Fatal(err)
 				}
 			} else if d := cmp.Diff(want, string(got)); d != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -40,7 +41,7 @@ func Definitions(t *testing.T, dir string, list []*tools.Tool) {
 		}
 		path := filepath.Join(dir, tool.Name+".json")
 		if Update() {
-			if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+			if err := ownfile.Update(path, got); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -114,7 +115,7 @@ func runFile(t *testing.T, file string, list []*tools.Tool) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+		if err := ownfile.Update(file, got); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -279,7 +280,7 @@ func apply(dir string, changes []workspace.Change) error {
 			if c.From != "" {
 				from = c.From
 			}
-			if err := os.Remove(filepath.Join(dir, filepath.FromSlash(from))); err != nil {
+			if err := ownfile.Remove(filepath.Join(dir, filepath.FromSlash(from))); err != nil {
 				return err
 			}
 		}
@@ -298,10 +299,10 @@ func apply(dir string, changes []workspace.Change) error {
 
 func write(dir, name string, data []byte, mode fs.FileMode) error {
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, mode)
+	return ownfile.WriteFile(path, data, mode)
 }
 
 // effects are the sections for what differs between before and dir.

@@ -123,12 +123,15 @@ export async function serve(box, { trust = true } = {}) {
 /** VS Code's own view of pictures names its files and the picture by a host that the workbench itself answers for. */
 const previews = u => u.hostname.endsWith('.vscode-resource.vscode-cdn.net') && /\/extensions\/media-preview\/|\.images\/[0-9a-f]{32}\.png$/.test(u.pathname);
 
-/** A browser that reaches this machine alone. */
+/** A browser that reaches this machine alone, and writes nothing in the user's home. */
 export async function browse() {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'sb-'));
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    env: { ...process.env, HOME: home, XDG_CONFIG_HOME: `${home}/.config`, XDG_DATA_HOME: `${home}/.local/share`, XDG_CACHE_HOME: `${home}/.cache` },
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
   });
+  browser.on('disconnected', () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 } });
   const outside = [], problems = [];
   context.on('request', r => {

@@ -4,6 +4,7 @@
 #
 #   windows.sh            the server as it is released, with the parsers, and the unit tests of what Windows does otherwise
 #   windows.sh --quick    the server without the parsers, which is built in a third of the time
+#   windows.sh --setup    nothing is tried; what that needs is installed
 set -eu
 here=internal/test/platforms/testdata
 export CGO_CFLAGS="-O2 -w" CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
@@ -15,6 +16,7 @@ if [ -n "$missing" ]; then
   sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
   $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
+if [ "${1:-}" = --setup ]; then "$here/wine.sh" >/dev/null; exit 0; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
