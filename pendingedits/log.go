@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -79,6 +80,10 @@ func (l *log) begin() (records []record, reports []string, err error) {
 	if err := makeDir(l.dir); err != nil {
 		return nil, nil, err
 	}
+	odd, err := l.clear(lockName)
+	if err != nil {
+		return nil, nil, err
+	}
 	if l.lock, err = lockDir(l.dir); err != nil {
 		return nil, nil, err
 	}
@@ -86,7 +91,40 @@ func (l *log) begin() (records []record, reports []string, err error) {
 	if err != nil {
 		err = errors.Join(err, l.end())
 	}
-	return records, reports, err
+	return records, append(odd, reports...), err
+}
+
+// clear sets aside directories that have the name of a file of the log. What else is no file is refused when it is opened.
+func (l *log) clear(names ...string) (reports []string, err error) {
+	for _, name := range names {
+		info, err := os.Lstat(filepath.Join(l.dir, name))
+		if errors.Is(err, os.ErrNotExist) || err == nil && !info.IsDir() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		to, err := free(l.dir, name, os.Mkdir) // a name that nobody has
+		if err != nil {
+			return nil, err
+		}
+		inside := filepath.Join(to, name)
+		if err := os.Rename(filepath.Join(l.dir, name), filepath.Join(l.dir, inside)); err != nil {
+			return nil, err
+		}
+		reports = append(reports, fmt.Sprintf("%s was a directory; it was set aside as %s", filepath.Join(l.dir, name), inside))
+	}
+	return reports, nil
+}
+
+// free makes something under the first name for damaged files that nobody has.
+func free(dir, name string, makeIt func(path string, perm os.FileMode) error) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.damaged-%d", name, n)
+		if err := makeIt(filepath.Join(dir, aside), 0o700); !errors.Is(err, os.ErrExist) {
+			return aside, err
+		}
+	}
 }
 
 // errOthers says that the log has records which are not known here.
@@ -105,6 +143,9 @@ func (l *log) beginEmpty() error {
 // load opens the log's file and reads it.
 func (l *log) load() (records []record, reports []string, err error) {
 	name := filepath.Join(l.dir, logName)
+	if reports, err = l.clear(logName, logName+".new"); err != nil {
+		return nil, nil, err
+	}
 	// What a rewrite left when it was cut short was never the log.
 	if err := os.Remove(name + ".new"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, err
@@ -116,11 +157,11 @@ func (l *log) load() (records []record, reports []string, err error) {
 	if err := osfile.SyncDir(l.dir); err != nil {
 		return nil, nil, err
 	}
-	data, err := io.ReadAll(l.file)
+	info, err := l.file.Stat()
 	if err != nil {
 		return nil, nil, err
 	}
-	records, l.size, err = readFrames(data)
+	records, l.size, err = readFrames(l.file, info.Size())
 	switch {
 	case errors.Is(err, errTorn):
 		// A crash while it was written: nobody was told that it is kept.
@@ -128,13 +169,13 @@ func (l *log) load() (records []record, reports []string, err error) {
 		return records, reports, errors.Join(l.file.Truncate(l.size), l.file.Sync())
 	case errors.Is(err, errForeign):
 		return nil, nil, fmt.Errorf("%s: %w; accept or reject what is pending with that version, or upgrade this one", name, err)
-	case err != nil:
-		aside, err := l.setAside(data)
+	case errors.Is(err, errDamaged):
+		aside, err := l.setAside()
 		l.damaged = true
 		reports = append(reports, fmt.Sprintf("%s is damaged after %d entries, which were kept; the damaged file is %s", logName, len(records), aside))
 		return records, reports, err
 	}
-	return records, nil, nil
+	return records, reports, err
 }
 
 var (
@@ -143,28 +184,40 @@ var (
 	errForeign = errors.New("it was written by another version of sidecar-ls, in a format that this one does not know")
 )
 
+// maxRecord bounds one record, in bytes.
+const maxRecord = 1 << 30
+
 // readFrames returns the records before the first that is not right, and where
-// that begins.
-func readFrames(data []byte) (records []record, size int64, err error) {
-	for rest := data; len(rest) > 0; rest = data[size:] {
-		header := rest[:min(len(rest), headerSize)]
+// that begins. Of a file of which nothing is right it reads no more than a header.
+func readFrames(file io.ReaderAt, end int64) (records []record, size int64, err error) {
+	for size < end {
+		header := make([]byte, min(end-size, headerSize))
+		if _, err := file.ReadAt(header, size); err != nil && !errors.Is(err, io.EOF) {
+			return records, size, err
+		}
 		if len(header) < headerSize {
 			if len(header) <= len(magic) && magic[:len(header)] != string(header) || len(header) > len(magic) && string(header[:len(magic)]) != magic {
 				return records, size, errDamaged
 			}
 			return records, size, errTorn
 		}
-		length := int(binary.LittleEndian.Uint32(header[4:]))
+		length := int64(binary.LittleEndian.Uint32(header[4:]))
 		if binary.LittleEndian.Uint32(header[12:]) != checksum(header[:12]) {
 			return records, size, errDamaged
 		}
 		if string(header[:4]) != magic {
 			return records, size, errForeign
 		}
-		if length > len(rest)-headerSize {
+		if length > end-size-headerSize {
 			return records, size, errTorn
 		}
-		payload := rest[headerSize : headerSize+length]
+		if length > maxRecord {
+			return records, size, errDamaged
+		}
+		payload := make([]byte, length)
+		if _, err := file.ReadAt(payload, size+headerSize); err != nil && !errors.Is(err, io.EOF) {
+			return records, size, err
+		}
 		if binary.LittleEndian.Uint32(header[8:]) != checksum(payload) {
 			return records, size, errDamaged
 		}
@@ -172,7 +225,7 @@ func readFrames(data []byte) (records []record, size int64, err error) {
 		if err != nil {
 			return records, size, errForeign // it is as it was written
 		}
-		records, size = append(records, r), size+int64(headerSize+length)
+		records, size = append(records, r), size+headerSize+length
 	}
 	return records, size, nil
 }
@@ -349,20 +402,24 @@ func (l *log) fill(f *os.File, payloads [][]byte) (size int64, err error) {
 	return size, l.fail("compact.rename")
 }
 
-// setAside keeps a copy of a damaged log for a person to look at.
-func (l *log) setAside(data []byte) (string, error) {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.damaged-%d", logName, n)
-		f, err := openFile(filepath.Join(l.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(data)
-		return name, errors.Join(err, f.Sync(), f.Close())
+// setAside keeps a damaged log for a person to look at: under another name, too, until it is replaced. Where a file has one
+// name only, it is copied.
+func (l *log) setAside() (string, error) {
+	name := filepath.Join(l.dir, logName)
+	aside, err := free(l.dir, logName, func(path string, _ os.FileMode) error { return os.Link(name, path) })
+	if err == nil {
+		return aside, osfile.SyncDir(l.dir)
 	}
+	var f *os.File
+	aside, err = free(l.dir, logName, func(path string, _ os.FileMode) (err error) {
+		f, err = openFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(l.file, 0, math.MaxInt64))
+	return aside, errors.Join(err, f.Sync(), f.Close())
 }
 
 func (l *log) close() error {

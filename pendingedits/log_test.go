@@ -105,7 +105,7 @@ func TestDamage(t *testing.T) {
 	}
 	check := func(what string, data []byte, silent bool) {
 		t.Helper()
-		got, size, err := readFrames(data)
+		got, size, err := readFrames(bytes.NewReader(data), int64(len(data)))
 		if err == nil != silent {
 			t.Errorf("%s: error %v", what, err)
 		}
@@ -121,7 +121,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	check("nothing wrong", good, true)
-	if got, _, _ := readFrames(good); !cmp.Equal(want, got, compareRecords) { // so that equal bytes are equal records
+	if got, _, _ := readFrames(bytes.NewReader(good), int64(len(good))); !cmp.Equal(want, got, compareRecords) { // so that equal bytes are equal records
 		t.Errorf("(-want +got):\n%s", cmp.Diff(want, got, compareRecords))
 	}
 	tried := 0

@@ -106,7 +106,7 @@ func (s *Store) fromLog(r record) record {
 // otherwise. The edits of files that it does not have are kept, unseen, until
 // Move or Open is given a view that has them. Views that For gave before go on
 // with their names. It waits for a decision that is being carried out.
-func (s *Store) Move(ctx context.Context, base workspace.View, names Names) error {
+func (s *Store) Move(ctx context.Context, base workspace.View, names Names, commits Committer) error {
 	s.reviewing.Lock()
 	defer s.reviewing.Unlock()
 	s.mu.Lock()
@@ -118,7 +118,7 @@ func (s *Store) Move(ctx context.Context, base workspace.View, names Names) erro
 	for i, r := range all {
 		all[i] = s.toLog(r)
 	}
-	s.base, s.called = base, names
+	s.base, s.called, s.opts.Commits = base, names, commits
 	s.files = workspace.NewOverlay(base, layer{s, names})
 	s.entries, s.from, s.resolved, s.away = map[string]*entry{}, map[string]*entry{}, map[string]*resolution{}, map[string]*entry{}
 	s.undo, s.commits, s.intent, s.names = nil, nil, nil, nil

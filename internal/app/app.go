@@ -130,7 +130,7 @@ type Home struct {
 	Audit    *auditlog.Log // nil: Err says why
 	Shadows  *shadow.Manager
 
-	commits *batchcommit.Committer
+	said    []string // what was set aside of the directory
 	options homeOptions
 }
 
@@ -168,6 +168,7 @@ type Workspace struct {
 	Extensions *extend.Extensions
 	Problems   live.Problems // what the user should know: settings, recovery, the queue
 
+	commits *batchcommit.Committer
 	repos   *repos.Repos
 	watch   *watch.Lazy
 	texts   *textindex.Index // nil: the process doesn't stay

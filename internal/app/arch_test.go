@@ -129,6 +129,7 @@ var may = []struct {
 	{"editors", nil, "plug-ins are files; who writes them where is not known here"},
 	{"internal/agenthook", []string{"internal/workspace"}, "what agents tell their hooks, in the words of this project; who decides is the caller's matter"},
 	{"internal/setup", []string{"internal/lookup", "internal/userdirs", "internal/agenthook", "editors", "internal/diff", "internal/osfile", "internal/proctree"}, "clients are files to be changed; who asks the person, and what the server does, is not known here"},
+	{"internal/ownstate", []string{"internal/statedir", "internal/gitrepo"}, "whose the files of the server's directory are; what is in them is not known here"},
 	{"internal/statedir", nil, "the floor: directories, and nothing of what is in them"},
 	{"internal/events", nil, "the floor"},
 	{"internal/retry", nil, "the floor"},

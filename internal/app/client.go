@@ -126,7 +126,7 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 	}
 	err := w.build(ctx, folders, before)
 	if err == nil && stays && w.Home.Queue != nil {
-		err = w.Home.Queue.Move(ctx, w.Live, pendingedits.NamesOf(folders))
+		err = w.Home.Queue.Move(ctx, w.Live, pendingedits.NamesOf(folders), w.commits)
 		if err != nil {
 			err = errors.Join(err, w.close())
 		}
@@ -160,7 +160,6 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 
 // begin is the moment from which a workspace is the client's.
 func (c *Client) begin(w *Workspace) {
-	w.Home.commits.SetFiles(w.Disk)
 	c.home.Store(w.Home)
 	c.workspace.Store(w)
 	if w.Checker != nil {

@@ -196,7 +196,7 @@ func TestCommitOfModesAndLinks(t *testing.T) {
 func TestCommitOfABatchIsFound(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n"})
 	r := pendingedits.CommitRequest{Message: "one", Files: []pendingedits.CommitFile{{Name: "a.txt", Data: []byte("one\n")}}}
-	c := a.Home.commits
+	c := a.commits
 	head, err := c.Head(t.Context(), r)
 	a.must(err)
 	for i, want := range []bool{false, true} {
@@ -215,7 +215,7 @@ func TestCommitOfABatchIsFound(t *testing.T) {
 func TestStagedCommitIsFound(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n", "b.txt": "1\n"})
 	r := pendingedits.CommitRequest{Message: "one"}
-	c := a.Home.commits
+	c := a.commits
 	for _, others := range []func(){
 		nil,
 		func() { a.git("commit", "-qm", "another") },
@@ -245,7 +245,7 @@ func TestStagedCommitIsFound(t *testing.T) {
 	unborn.git("update-ref", "-d", "HEAD")
 	unborn.write("a.txt", "1\n")
 	unborn.git("add", "a.txt")
-	c = unborn.Home.commits
+	c = unborn.commits
 	head, err := c.Head(t.Context(), r)
 	unborn.must(err)
 	want, err := c.Commit(t.Context(), r)

@@ -12,8 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/repos"
+	"github.com/sidecar-ls/sidecar-ls/internal/ownstate"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -22,14 +21,14 @@ import (
 
 // newHome opens what is in a directory, except for the review queue.
 func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
-	h = &Home{Dir: dir, Err: dir.Check(), QueueErr: errors.New("the review queue is not open"), options: o}
+	said, bad := ownstate.SetAside(dir)
+	h = &Home{Dir: dir, Err: bad, said: said, QueueErr: errors.New("the review queue is not open"), options: o}
 	h.Shadows, err = shadow.New(shadow.Options{
 		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Programs: o.settings.Programs(), Log: o.log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.commits = batchcommit.New(string(dir), &repos.Repos{Options: gitrepo.Options{Trusted: o.settings.Trusted, Programs: o.settings.Programs()}, Shadow: h.Shadows.Top})
 	if h.Err != nil {
 		h.QueueErr = h.Err
 		return h, nil //nolint:nilerr // all but the queue and the log works
@@ -61,11 +60,11 @@ func (s shadowSettings) Hidden(name string) bool {
 const queueWait = 10 * time.Second
 
 // openQueue opens the review queue over the files as the user sees them.
-func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, report func(text string)) {
+func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, commits *batchcommit.Committer, report func(text string)) {
 	o := h.options
 	h.Queue, h.QueueErr = pendingedits.Open(h.Dir.Queue(), files, pendingedits.Options{
 		Observer: queueObserver{o.user, decisions.Recorder{Log: h.Audit, Hide: o.hide, Enabled: func() bool { return o.settings.Dispatch().Audit }}, report},
-		Commits:  h.commits,
+		Commits:  commits,
 		Names:    pendingedits.NamesOf(folders),
 		Undo:     o.settings,
 		Wait:     queueWait,

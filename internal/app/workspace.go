@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
@@ -53,6 +54,7 @@ func (w *Workspace) build(ctx context.Context, folders []workspace.Folder, befor
 // openFiles opens the files, and the review queue over them.
 func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) error {
 	c, home := w.Client, w.Home
+	w.Problems.Add(home.said...)
 	options := workspace.DiskOptions{StateDir: filepath.Join(home.Dir.State(), "apply"), Prepare: home.Dir.Prepare}
 	if home.Err != nil {
 		options.StateDir = "" // then only what needs no journal is atomic
@@ -70,6 +72,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 		w.Live = c.o.User.OpenDocuments(w.Disk)
 	}
 	w.shadows = shadow.NewOpen(home.Shadows, w.Live)
+	w.commits = batchcommit.New(string(home.Dir), &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: home.Shadows.Top}, w.Disk)
 	mode, _ := c.Settings.Mode(c.o.Mode)
 	use := c.o.Queue == QueueAlways || c.o.Queue == QueueByMode && (mode.ToStore || home.Dir.HasQueue())
 	if home.Queue != nil || home.Err != nil || !use {
@@ -80,7 +83,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 		w.Problems.Add("an interrupted change of files could not be finished: " + err.Error())
 	}
 	w.Problems.Add(report.Words()...)
-	home.openQueue(w.Live, folders, func(text string) {
+	home.openQueue(w.Live, folders, w.commits, func(text string) {
 		if w.Problems.Add(text) {
 			c.o.Log.Warn("review", "problem", text)
 		}
@@ -185,7 +188,7 @@ func (w *Workspace) newSources() *source.Manager {
 // views are the views of a session.
 func (w *Workspace) views(s *session.Session) dispatch.Destinations {
 	if s.Shadow == "" {
-		return sessionview.MainTree{Files: w.Live, Queue: w.Home.Queue, NoQueue: w.Home.QueueErr, Commits: w.Home.commits}
+		return sessionview.MainTree{Files: w.Live, Queue: w.Home.Queue, NoQueue: w.Home.QueueErr, Commits: w.commits}
 	}
 	files, err := w.shadows.View(context.Background(), s.Shadow, s.Root)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -23,8 +22,7 @@ import (
 type Committer struct {
 	root  string // of the workspace; where a commit of what is staged is made
 	repos Repos
-
-	disk atomic.Pointer[workspace.Disk]
+	disk  *workspace.Disk
 }
 
 // Repos opens the repository of a directory: *repos.Repos.
@@ -32,12 +30,11 @@ type Repos interface {
 	Open(ctx context.Context, dir string) (*gitrepo.Repo, error)
 }
 
-// New returns a Committer for the workspace in root. It needs to know the files
-// before it is used.
-func New(root string, repos Repos) *Committer { return &Committer{root: root, repos: repos} }
-
-// SetFiles says which files the names of batches are of from now on.
-func (c *Committer) SetFiles(disk *workspace.Disk) { c.disk.Store(disk) }
+// New returns a Committer for the workspace in root, where the names of batches are of the files of disk: it is asked
+// as soon as a queue is opened, about commits that a crash interrupted.
+func New(root string, repos Repos, disk *workspace.Disk) *Committer {
+	return &Committer{root: root, repos: repos, disk: disk}
+}
 
 // Staged reports whether something is staged that no commit of the list is to
 // take.
@@ -115,11 +112,10 @@ func (c *Committer) request(ctx context.Context, r pendingedits.CommitRequest) (
 		repo, err := c.repos.Open(ctx, c.root)
 		return repo, req, err
 	}
-	disk := c.disk.Load()
 	repos := map[string]*gitrepo.Repo{} // by directory
 	var repo *gitrepo.Repo
 	for _, f := range r.Files {
-		dir, base, err := real(disk.Abs(f.Name))
+		dir, base, err := real(c.disk.Abs(f.Name))
 		if err != nil {
 			return nil, req, err
 		}
@@ -138,7 +134,7 @@ func (c *Committer) request(ctx context.Context, r pendingedits.CommitRequest) (
 		if err != nil {
 			return nil, req, err
 		}
-		now, err := disk.ReadFile(f.Name)
+		now, err := c.disk.ReadFile(f.Name)
 		req.Paths = append(req.Paths, gitrepo.PathState{
 			Path: filepath.ToSlash(rel), Data: f.Data, Exists: f.Data != nil, Mode: f.Mode,
 			Current: err == nil && f.Data != nil && f.Mode&fs.ModeSymlink == 0 && bytes.Equal(now, f.Data),

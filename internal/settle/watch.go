@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,8 +174,16 @@ func Leftovers(dir string, tidy Tidy, look Look) (said []string) {
 	return said
 }
 
+// maxRecord bounds a record, in bytes.
+const maxRecord = 64 << 20
+
 func read(record string) (s state, err error) {
-	data, err := os.ReadFile(record)
+	f, err := os.Open(record)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
 	if err == nil {
 		err = json.Unmarshal(data, &s)
 	}
