@@ -20,6 +20,10 @@ type Commit struct {
 	Error   string   // why it could not be made when it was tried
 
 	ByFile bool // it waits for its files, which are no batch
+
+	// Differs is a patch from what waits to what the commit has, where the hunks of its files don't show that. A batch is
+	// accepted with it; a commit that waits for its files is not made with it.
+	Differs string
 }
 
 // CommitRequest is a commit that is to be made now.

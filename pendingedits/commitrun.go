@@ -17,6 +17,10 @@ func (s *Store) makeCommits(ctx context.Context, session string) (done []CommitR
 	for i, q := range list {
 		id, err := s.makeCommit(ctx, q)
 		done = append(done, CommitResult{q.message, id, err})
+		if errors.Is(err, ErrUnseen) {
+			s.notify([]note{notMade(session, q, err)})
+			continue
+		}
 		if err != nil {
 			s.notify([]note{{session, fmt.Sprintf("Your queued commit %q could not be made and waits: %v", q.message, err)}})
 			for _, later := range list[i+1:] {
@@ -27,6 +31,11 @@ func (s *Store) makeCommits(ctx context.Context, session string) (done []CommitR
 		s.notify([]note{{session, fmt.Sprintf("Your queued commit %q was made: %s", q.message, id)}})
 	}
 	return done
+}
+
+// notMade tells an agent of a commit that was dropped.
+func notMade(session string, q *queued, err error) note {
+	return note{session, fmt.Sprintf("Your queued commit %q was not made: %v", q.message, err)}
 }
 
 // makeCommit makes one commit. Where the repository was is written down first,
@@ -43,6 +52,9 @@ func (s *Store) makeCommit(ctx context.Context, q *queued) (string, error) {
 		}
 	}
 	q, err := s.begin(ctx, c, q)
+	if errors.Is(err, ErrUnseen) {
+		return "", errors.Join(err, s.persist("commit.dropped", record{unqueued: []string{q.id}}))
+	}
 	if err == nil {
 		err = s.opts.Fail("commit.run")
 	}
@@ -76,6 +88,9 @@ func (s *Store) begin(ctx context.Context, c Committer, q *queued) (*queued, err
 	}
 	var err error
 	if begun.head, err = c.Head(ctx, begun.request()); err != nil {
+		return q, err
+	}
+	if err := s.unseen(&begun, q); err != nil {
 		return q, err
 	}
 	begun.begun, begun.failed = true, ""

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // A commit of a session whose edits are no batch waits for its files one by one. It
@@ -29,17 +31,23 @@ type FileCommit struct {
 // is pending, waits is false, and the commit is made when all is accepted: nobody
 // has looked at it.
 func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (waits bool, err error) {
+	var left []string
 	seq, err := s.owning(ctx, func() (seq int64, err error) {
-		waits, seq, err = s.queueFiles(ctx, by, c)
+		left = nil
+		waits, seq, err = s.queueFiles(ctx, by, c, &left)
 		return seq, err
 	})
 	if err == nil {
 		err = s.log.sync("queue", seq)
 	}
+	if err == nil && len(left) > 0 {
+		s.notify([]note{{by.Session, fmt.Sprintf("Your commit %q will be made without %s: what it has there is not in the files, so nobody can review it.", c.Message, strings.Join(left, ", "))}})
+	}
 	return waits, err
 }
 
-func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (waits bool, seq int64, err error) {
+// queueFiles is QueueFiles, and adds the files that are left out to left.
+func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit, left *[]string) (waits bool, seq int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.quiet(ctx); err != nil {
@@ -60,9 +68,11 @@ func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 		if err != nil {
 			return false, 0, err
 		}
-		if ok {
-			q.parts = append(q.parts, p)
+		if !ok {
+			*left = append(*left, f.Name)
+			continue
 		}
+		q.parts = append(q.parts, p)
 	}
 	if q.parts == nil {
 		if len(r.unqueued) > 0 {
@@ -85,6 +95,13 @@ func (s *Store) queueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 // that neither waits nor is as the commit has it. s.mu is held.
 func (s *Store) loosePart(f CommitFile) (p part, ok bool, err error) {
 	p = part{name: f.Name, source: f.Name, data: f.Data, mode: f.Mode}
+	n, err := s.readNode(f.Name)
+	if err != nil {
+		return p, false, err
+	}
+	if f.Mode&fs.ModeSymlink == 0 && f.Data != nil && !n.link && workspace.IsExec(f.Mode) == workspace.IsExec(s.mode(f.Name)) {
+		p.mode = 0 // as it is: a change of it may wait besides
+	}
 	if e := s.from[f.Name]; e != nil && f.Data == nil {
 		if e, r := s.resolve(e, true); e != nil {
 			p.base = r.live
@@ -100,9 +117,8 @@ func (s *Store) loosePart(f CommitFile) (p part, ok bool, err error) {
 			return p, true, nil
 		}
 	}
-	n, err := s.readNode(f.Name)
-	if err != nil || n.link != (f.Mode&fs.ModeSymlink != 0) || (n.data == nil) != (f.Data == nil) || n.data != nil && !sameLines(n.data, f.Data) {
-		return p, false, err
+	if n.link != (f.Mode&fs.ModeSymlink != 0) || (n.data == nil) != (f.Data == nil) || n.data != nil && !sameLines(n.data, f.Data) {
+		return p, false, nil
 	}
 	p.base, p.data = n.data, n.data
 	return p, true, nil
@@ -154,6 +170,10 @@ func (s *Store) makeReady(ctx context.Context, chosen Selection, all bool) (done
 			err = errors.Join(err, s.persist("commit.dropped", record{unqueued: []string{q.id}}))
 			done[len(done)-1].Err = err
 			s.notify([]note{{q.session, fmt.Sprintf("Your queued commit %q was not made: its files are as the last commit has them.", q.message)}})
+			continue
+		}
+		if errors.Is(err, ErrUnseen) {
+			s.notify([]note{notMade(q.session, q, err)})
 			continue
 		}
 		if err != nil {

@@ -25,7 +25,9 @@ func (s *Store) List(session string) List {
 	}
 	list := List{Revision: s.revision, Edits: edits}
 	for _, q := range s.chosenCommits(Selection{Session: session}) {
-		list.Commits = append(list.Commits, q.describe())
+		c := q.describe()
+		c.Differs = s.differs(q)
+		list.Commits = append(list.Commits, c)
 	}
 	return list
 }

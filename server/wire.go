@@ -50,16 +50,17 @@ type pendingHunk struct {
 type queuedCommit struct {
 	Message string   `json:"message"`
 	Session string   `json:"session"`
-	Paths   []string `json:"paths"`           // none: what is staged then
-	Models  []string `json:"models,omitzero"` // that are named in it
-	Error   string   `json:"error,omitempty"` // why it was not made when it was tried
-	ByFile  bool     `json:"byFile,omitzero"` // it waits for its files, which are no batch
+	Paths   []string `json:"paths"`            // none: what is staged then
+	Models  []string `json:"models,omitzero"`  // that are named in it
+	Error   string   `json:"error,omitempty"`  // why it was not made when it was tried
+	ByFile  bool     `json:"byFile,omitzero"`  // it waits for its files, which are no batch
+	Differs string   `json:"differs,omitzero"` // a patch: what it has and the hunks of its files don't show
 }
 
 func queuedCommits(list []pendingedits.Commit) []queuedCommit {
 	out := make([]queuedCommit, len(list))
 	for i, c := range list {
-		out[i] = queuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile}
+		out[i] = queuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Differs}
 	}
 	return out
 }

@@ -42,6 +42,10 @@ type acceptResult struct {
 		URI   string `json:"uri"`
 		Error string `json:"error"`
 	} `json:"failed"`
+	Commits []struct {
+		Message string `json:"message"`
+		Error   string `json:"error"`
+	} `json:"commits"`
 }
 
 func (r *rig) pending() reviewList {

@@ -287,6 +287,13 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		if q.Error != "" {
 			fmt.Fprintf(c.Out, "  could not be made: %s\n", q.Error)
 		}
+		if q.Differs != "" {
+			what := "is accepted with it, and these hunks don't show it"
+			if q.ByFile {
+				what = "these hunks don't show: so it will not be made"
+			}
+			fmt.Fprintf(c.Out, "  has what %s:\n    %s\n", what, strings.ReplaceAll(strings.TrimSuffix(q.Differs, "\n"), "\n", "\n    "))
+		}
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func TestNothingIsFollowedOut(t *testing.T) {
 		}
 		_ = Remove(filepath.Join(dir, "taken"))
 	}
-	for _, path := range []string{"/", "/x", "/etc/x", os.TempDir(), filepath.Join(os.TempDir(), "..", "x"), "here"} {
+	for _, path := range []string{"/", "/x", "/etc/x", os.TempDir(), "here"} {
 		if err := WriteFile(path, nil, 0o600); err == nil {
 			t.Errorf("%s was written", path)
 		}
