@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -29,11 +30,11 @@ func hookedProject(t *testing.T, more ...object) (dir, mark string, g gitTree) {
 	g.git("push", "-qu", "origin", "main")
 	for _, name := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "pre-push", "post-merge"} {
 		write(t, filepath.Join(dir, ".git/hooks", name), "#!/bin/sh\nexec ./node_modules/.bin/lint "+name+" \"$@\"\n")
-		if err := os.Chmod(filepath.Join(dir, ".git/hooks", name), 0o755); err != nil {
+		if err := ownfile.Chmod(filepath.Join(dir, ".git/hooks", name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(dir, "node_modules/.bin/lint"), 0o755); err != nil {
+	if err := ownfile.Chmod(filepath.Join(dir, "node_modules/.bin/lint"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir, mark, g
@@ -72,7 +73,7 @@ func TestGitHooksAreConfined(t *testing.T) {
 			}
 			if _, err := os.Stat(mark); err == nil {
 				t.Errorf("%s: a hook got out", tool)
-				_ = os.Remove(mark)
+				_ = ownfile.Remove(mark)
 			}
 			return res
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // plant puts programs into a directory that say that they ran, and what else they do.
@@ -19,7 +20,7 @@ func plant(t *testing.T, dir string, programs map[string]string) {
 	t.Helper()
 	for name, does := range programs {
 		write(t, filepath.Join(dir, name), "#!/bin/sh\necho "+name+" >> "+filepath.Join(dir, "ran")+"\n"+does+"\n")
-		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+		if err := ownfile.Chmod(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +48,7 @@ func TestPlantedPrograms(t *testing.T) {
 		"a link into it": func(t *testing.T, dir, at string) string {
 			links := t.TempDir()
 			for program := range evil {
-				if err := os.Symlink(filepath.Join(at, program), filepath.Join(links, program)); err != nil {
+				if err := ownfile.Symlink(filepath.Join(at, program), filepath.Join(links, program)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -60,7 +61,7 @@ func TestPlantedPrograms(t *testing.T) {
 		"where everybody writes": func(t *testing.T, dir, at string) string {
 			open := t.TempDir()
 			plant(t, open, evil)
-			if err := os.Chmod(open, 0o777); err != nil {
+			if err := ownfile.Chmod(open, 0o777); err != nil {
 				t.Fatal(err)
 			}
 			return open

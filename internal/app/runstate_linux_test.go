@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // agentHome gives the test a user with a home of their own, and a directory on PATH.
@@ -31,7 +32,7 @@ func agentHome(t *testing.T) (user, bin string) {
 func ownProgram(t *testing.T, at, text string) {
 	t.Helper()
 	write(t, at, "#!/bin/sh\n"+text+"\n")
-	if err := os.Chmod(at, 0o755); err != nil {
+	if err := ownfile.Chmod(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -86,7 +87,7 @@ func TestAgentsState(t *testing.T) {
 		}
 		for _, rel := range p.Keys {
 			write(t, at(rel), `{"key":"old"}`)
-			if err := os.Chtimes(at(rel), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			if err := ownfile.Chtimes(at(rel), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,8 +145,8 @@ func TestAgentsState(t *testing.T) {
 		if said := r.said.String(); strings.Contains(said, "lacks") {
 			t.Errorf("%s does not see what it obeys: %s", p.Name, said)
 		}
-		_ = os.Remove(filepath.Join(bin, p.Program))
-		if err := errors.Join(os.RemoveAll(filepath.Join(user, ".claude")), os.RemoveAll(filepath.Join(user, ".codex")), os.RemoveAll(filepath.Join(user, ".gemini"))); err != nil {
+		_ = ownfile.Remove(filepath.Join(bin, p.Program))
+		if err := errors.Join(ownfile.RemoveAll(filepath.Join(user, ".claude")), ownfile.RemoveAll(filepath.Join(user, ".codex")), ownfile.RemoveAll(filepath.Join(user, ".gemini"))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +223,7 @@ func TestAgentsProgram(t *testing.T) {
 	t.Setenv("PATH", filepath.Join(dir, "node_modules/.bin")+":"+os.Getenv("PATH"))
 	ownProgram(t, filepath.Join(dir, "node_modules/.bin/claude"), "echo planted")
 	prints(has, "--", "claude")
-	if err := os.Remove(filepath.Join(bin, "claude")); err != nil {
+	if err := ownfile.Remove(filepath.Join(bin, "claude")); err != nil {
 		t.Fatal(err)
 	}
 	if said := prints("planted", "--", "claude"); !strings.Contains(said, "runs without the profile claude") {

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -122,7 +124,11 @@ func showOutput(c *cli, entries []workspace.Held) error {
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
-		fmt.Fprintf(t, "%s\t%d files\t%s\t%s\t%s\n", e.Session, e.Files, size(e.Bytes), e.At.Local().Format(time.DateTime), strings.Join(e.Names, ", "))
+		files := "1 file"
+		if e.Files != 1 {
+			files = fmt.Sprintf("%d files", e.Files)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", oneLine(e.Session), files, size(e.Bytes), e.At.Local().Format(time.DateTime), shorten(e.Names))
 		for _, list := range []struct {
 			of    string
 			names []string
@@ -135,8 +141,17 @@ func showOutput(c *cli, entries []workspace.Held) error {
 	return t.Flush()
 }
 
+// oneLine is a name that a command chose, with each of its characters in sight.
+func oneLine(name string) string {
+	return strings.ReplaceAll(redact.Visible(name), "\n", `\n`)
+}
+
 // shorten are at most ten names of a list.
 func shorten(names []string) string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		names[i] = oneLine(name)
+	}
 	const shown = 10
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestSharedKeys: a key in a settings file that others may read is said; without a key, or
@@ -24,14 +26,14 @@ func TestSharedKeys(t *testing.T) {
 		{profile, 0o600, false}, {search, 0o400, false}, {none, 0o644, false},
 	} {
 		path := filepath.Join(dir, "sidecar", "settings.json")
-		_ = os.Remove(path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		_ = ownfile.Remove(path)
+		if err := ownfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+		if err := ownfile.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, c.mode); err != nil {
+		if err := ownfile.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
 		src, err := UserSource()

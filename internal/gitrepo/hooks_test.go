@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // plainHooks runs hooks where the test runs. That they run confined is for the tests
@@ -18,7 +19,7 @@ type plainHooks struct{ t *testing.T }
 func (p plainHooks) Run(ctx context.Context, r HookRun) (end HookEnd, err error) {
 	message := filepath.Join(p.t.TempDir(), "message")
 	if r.Message != nil {
-		if err := os.WriteFile(message, []byte(*r.Message), 0o600); err != nil {
+		if err := ownfile.WriteFile(message, []byte(*r.Message), 0o600); err != nil {
 			return end, err
 		}
 	}
@@ -58,7 +59,7 @@ func TestHookMoments(t *testing.T) {
 	}
 	log := func(w *world) string {
 		data, _ := os.ReadFile(w.path("../log"))
-		os.Remove(w.path("../log"))
+		ownfile.Remove(w.path("../log"))
 		return strings.TrimSpace(string(data))
 	}
 	want := func(t *testing.T, w *world, want ...string) {
@@ -80,7 +81,7 @@ func TestHookMoments(t *testing.T) {
 				t.Errorf("%s: %v", stop, err)
 			}
 			w.same("git log --format=%s", "first")
-			os.Remove(w.path("../stop-" + stop))
+			ownfile.Remove(w.path("../stop-" + stop))
 		}
 		log(w)
 		res, err := w.Commit(ctx, "m", nil, "", plainHooks{t})
@@ -99,7 +100,7 @@ func TestHookMoments(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		w.same("git -C ../up.git rev-parse master", was)
-		os.Remove(w.path("../stop-pre-push"))
+		ownfile.Remove(w.path("../stop-pre-push"))
 		log(w)
 		if _, err := w.Push(ctx, "", false, plainHooks{t}); err != nil {
 			t.Error(err)

@@ -2,12 +2,13 @@ package lookup
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // place is a machine of the test's own: directories on PATH, and a workspace.
@@ -37,7 +38,7 @@ func (p place) program(name string) string {
 	if runtime.GOOS == "windows" {
 		at += ".exe"
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("#!/bin/sh\n"), 0o755), os.Chmod(filepath.Dir(at), 0o755)); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(at), 0o755), ownfile.WriteFile(at, []byte("#!/bin/sh\n"), 0o755), ownfile.Chmod(filepath.Dir(at), 0o755)); err != nil {
 		p.Fatal(err)
 	}
 	return at
@@ -45,7 +46,7 @@ func (p place) program(name string) string {
 
 func (p place) link(target, name string) {
 	p.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(p.at(name)), 0o755), os.Symlink(target, p.at(name))); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(p.at(name)), 0o755), ownfile.Symlink(target, p.at(name))); err != nil {
 		p.Skip(err)
 	}
 }

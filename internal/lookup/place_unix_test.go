@@ -7,12 +7,14 @@ import (
 	"os/user"
 	"strconv"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestOthersWrite: a program that others than root and the user can replace is not taken.
 func TestOthersWrite(t *testing.T) {
 	chmod := func(p place, name string, mode os.FileMode) {
-		if err := os.Chmod(p.at(name), mode); err != nil {
+		if err := ownfile.Chmod(p.at(name), mode); err != nil {
 			p.Fatal(err)
 		}
 	}
@@ -21,7 +23,7 @@ func TestOthersWrite(t *testing.T) {
 		group = os.Getegid()
 	}
 	chgrp := func(p place, name string, gid int) {
-		if err := os.Chown(p.at(name), -1, gid); err != nil {
+		if err := ownfile.Chown(p.at(name), -1, gid); err != nil {
 			p.Fatal(err)
 		}
 	}
@@ -57,7 +59,7 @@ func TestOthersWrite(t *testing.T) {
 		return // who is not root can't give files away
 	}
 	chown := func(p place, name string, uid int) {
-		if err := os.Lchown(p.at(name), uid, -1); err != nil {
+		if err := ownfile.Lchown(p.at(name), uid, -1); err != nil {
 			p.Fatal(err)
 		}
 	}

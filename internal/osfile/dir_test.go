@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 func open2(t *testing.T) (from, to *Dir, fromAt, toAt string) {
@@ -52,7 +54,7 @@ func TestSubLinks(t *testing.T) {
 	if err := to.MkdirAll("real/deep", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(t.TempDir(), filepath.Join(toAt, "out")); err != nil {
+	if err := ownfile.Symlink(t.TempDir(), filepath.Join(toAt, "out")); err != nil {
 		t.Skip("there are no links here")
 	}
 	if err := errors.Join(to.Symlink("real", "in"), to.Symlink("../real/deep", "real/again")); err != nil {
@@ -86,7 +88,7 @@ func TestMoveRace(t *testing.T) {
 	from, to, _, toAt := open2(t)
 	decoy := t.TempDir()
 	at := func(name string) string { return filepath.Join(toAt, name) }
-	if err := errors.Join(os.Mkdir(at("sub"), 0o700), os.Symlink(decoy, at("link"))); err != nil {
+	if err := errors.Join(ownfile.Mkdir(at("sub"), 0o700), ownfile.Symlink(decoy, at("link"))); err != nil {
 		t.Fatal(err)
 	}
 	var end sync.WaitGroup
@@ -98,10 +100,10 @@ func TestMoveRace(t *testing.T) {
 				return
 			default:
 			}
-			_ = os.Rename(at("sub"), at("away"))
-			_ = os.Rename(at("link"), at("sub"))
-			_ = os.Rename(at("sub"), at("link"))
-			_ = os.Rename(at("away"), at("sub"))
+			_ = ownfile.Rename(at("sub"), at("away"))
+			_ = ownfile.Rename(at("link"), at("sub"))
+			_ = ownfile.Rename(at("sub"), at("link"))
+			_ = ownfile.Rename(at("away"), at("sub"))
 		}
 	})
 	moved, refused := 0, 0

@@ -222,10 +222,10 @@ func TestBetween(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testBet
 func testBetween(t *testing.T, s *Sandbox) {
 	lower := realTemp(t)
 	for name, text := range map[string]string{"gone.txt": "1", "dir/old.txt": "2", "kept.txt": "3", "over.txt": "4"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(lower, name)), 0o755); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(filepath.Join(lower, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(lower, name), []byte(text), 0o644); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(lower, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -248,7 +248,7 @@ func testBetween(t *testing.T, s *Sandbox) {
 
 	second := t.TempDir()
 	for _, name := range []string{"upper", "work", "at"} {
-		if err := os.Mkdir(filepath.Join(second, name), 0o700); err != nil {
+		if err := ownfile.Mkdir(filepath.Join(second, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,7 +257,7 @@ func testBetween(t *testing.T, s *Sandbox) {
 		t.Fatal(err)
 	}
 	defer mount.Close()
-	defer func() { _ = os.Chmod(filepath.Join(second, "work", "work"), 0o700) }()
+	defer func() { _ = ownfile.Chmod(filepath.Join(second, "work", "work"), 0o700) }()
 	before := listed(t, between)
 	if got, want := run(&Merged{Mount: mount, At: filepath.Join(second, "at")}, "ls . dir; cat over.txt kept.txt; echo x > dir/new.txt; rm over.txt; touch gone.txt; ls"), ".:\ndir\nkept.txt\nover.txt\n\ndir:\nnew.txt\n63dir\ngone.txt\nkept.txt\n"; got != want {
 		t.Errorf("the command said %q", got)

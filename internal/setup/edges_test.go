@@ -356,7 +356,7 @@ func TestSwappedDirectory(t *testing.T) {
 	root, decoy := t.TempDir(), t.TempDir()
 	file := filepath.Join(root, ".vscode", "settings.json")
 	for _, remove := range []bool{false, true} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("{}"), 0o644), os.WriteFile(filepath.Join(decoy, "settings.json"), []byte("{}"), 0o644)); err != nil {
+		if err := errors.Join(ownfile.MkdirAll(filepath.Dir(file), 0o755), ownfile.WriteFile(file, []byte("{}"), 0o644), ownfile.WriteFile(filepath.Join(decoy, "settings.json"), []byte("{}"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		plan := func() *Change {
@@ -368,7 +368,7 @@ func TestSwappedDirectory(t *testing.T) {
 			return c
 		}
 		c := plan()
-		if err := errors.Join(os.Rename(filepath.Dir(file), filepath.Join(root, "away")), os.Symlink(decoy, filepath.Dir(file))); err != nil {
+		if err := errors.Join(ownfile.Rename(filepath.Dir(file), filepath.Join(root, "away")), ownfile.Symlink(decoy, filepath.Dir(file))); err != nil {
 			t.Skip("there are no links here: ", err)
 		}
 		if all, err := stage([]*Change{c}); err == nil {
@@ -377,7 +377,7 @@ func TestSwappedDirectory(t *testing.T) {
 		if data, err := os.ReadFile(filepath.Join(decoy, "settings.json")); string(data) != "{}" {
 			t.Errorf("elsewhere is %q, %v", data, err)
 		}
-		if err := errors.Join(os.Remove(filepath.Dir(file)), os.Rename(filepath.Join(root, "away"), filepath.Dir(file))); err != nil {
+		if err := errors.Join(ownfile.Remove(filepath.Dir(file)), ownfile.Rename(filepath.Join(root, "away"), filepath.Dir(file))); err != nil {
 			t.Fatal(err)
 		}
 		all, err := stage([]*Change{plan()}) // the control

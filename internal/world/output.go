@@ -91,7 +91,14 @@ func openOutputs(root string) (*outputs, error) {
 			if err != nil {
 				continue
 			}
-			e.record = record{Session: d.Name(), At: info.ModTime()}
+			e.record = record{Session: d.Name(), At: info.ModTime(), Since: map[string]int64{}}
+			names, err := os.ReadDir(e.tree())
+			if err != nil {
+				continue
+			}
+			for _, name := range names {
+				e.Since[name.Name()] = e.At.UnixNano()
+			}
 		}
 		if time.Since(e.At) > outputAge {
 			_ = osfile.RemoveAll(e.dir)
@@ -563,6 +570,7 @@ func (e *entry) describe() workspace.Held {
 		return nil
 	})
 	h.Names = slices.Sorted(maps.Keys(e.Since))
+	h.Names = h.Names[:min(len(h.Names), maxListed)]
 	if h.Deleted == nil {
 		h.Deleted = []string{}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -174,6 +175,20 @@ func testHeld(t *testing.T, kind Kind) {
 			t.Errorf("held are %+v", r.held())
 		}
 	})
+	t.Run("a damaged record loses nothing", func(t *testing.T) {
+		r := begin(t)
+		r.m.Close()
+		o, err := openOutputs(r.root)
+		if err != nil || len(o.list) != 1 {
+			t.Fatal(o, err)
+		}
+		ownfile.WriteFile(filepath.Join(o.list[0].dir, entryFile), []byte("{"), 0o600)
+		r.m = New(Options{Box: r.box})
+		if _, said, err := r.m.AcceptOutput(r.root, ""); err != nil {
+			t.Errorf("said %q, %v", said, err)
+		}
+		r.has(map[string]string{"out/a.o": "a\n", "src/node_modules/lodash/index.js": "evil\n", "src/app.js": "app\n"})
+	})
 	t.Run("what is only to be tested is dropped", func(t *testing.T) {
 		r := newRig(t, kind, files)
 		r.request(Request{Session: "test", Drop: true}, line)
@@ -214,7 +229,7 @@ func testHeld(t *testing.T, kind Kind) {
 		}
 		for age, want := range map[time.Duration]int{outputAge - time.Hour: 1, outputAge + time.Hour: 0} {
 			o.list[0].At = time.Now().Add(-age)
-			if err := os.MkdirAll(o.list[0].tree(), 0o700); err != nil {
+			if err := ownfile.MkdirAll(o.list[0].tree(), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			if err := o.list[0].write(); err != nil {
@@ -308,12 +323,12 @@ func TestSwappedDirectories(t *testing.T) {
 			r := newRig(t, Overlay, map[string]string{".gitignore": "build/\n", "build/sub/old": "old\n", "build/sub/deep/x": "x\n"})
 			decoy := t.TempDir()
 			for _, name := range []string{"f1", "victim", "deep/x"} {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(decoy, name)), 0o700), os.WriteFile(filepath.Join(decoy, name), []byte("mine"), 0o600)); err != nil {
+				if err := errors.Join(ownfile.MkdirAll(filepath.Dir(filepath.Join(decoy, name)), 0o700), ownfile.WriteFile(filepath.Join(decoy, name), []byte("mine"), 0o600)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			at := func(name string) string { return filepath.Join(r.root, "build", name) }
-			if err := os.Symlink(decoy, at("link")); err != nil {
+			if err := ownfile.Symlink(decoy, at("link")); err != nil {
 				t.Fatal(err)
 			}
 			stop := make(chan struct{})
