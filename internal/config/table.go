@@ -128,7 +128,7 @@ var table = []Setting{
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
-		Help: "Whether you trust the workspace. If `trusted`, hooks, filters and drivers of its git repository may run, and its settings may loosen yours. If `untrusted`, only read-only tools can be used. If neither, hooks, filters and drivers don't run.",
+		Help: "Whether you trust the workspace. If `trusted`, hooks of its git repository run, in the sandbox, and its settings may loosen yours. If `untrusted`, only read-only tools can be used. If neither, hooks don't run.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,

@@ -65,7 +65,8 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		wait = 0
 	}
 	spec.Env = append(spec.Env, r.Env...)
-	p := &process{run: run, why: why, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	moved := c.movedTips(ctx, r)
+	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
 	if at := spec.Root; run != nil && run.Kind() == world.Apart {
 		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
 	}
@@ -94,9 +95,10 @@ type process struct {
 	why  string
 	note string
 
-	loose  bool        // nothing keeps it from writing the workspace
-	finish func()      // writes the end of what it printed; nil: it is written
-	follow *time.Timer // begins to forward what changes on the disk; nil: nothing is
+	moved  func() []string // says which references it moved to what nobody would check out unasked
+	loose  bool            // nothing keeps it from writing the workspace
+	finish func()          // writes the end of what it printed; nil: it is written
+	follow *time.Timer     // begins to forward what changes on the disk; nil: nothing is
 }
 
 // Words implements shell.Process, as do its neighbours.
@@ -152,11 +154,36 @@ func (p *process) Changed() (shell.Changed, error) {
 // End leaves the world.
 func (p *process) End(take bool) (shell.Changed, error) {
 	if p.run == nil {
-		return shell.Changed{}, nil
+		return p.withMoved(shell.Changed{}), nil
 	}
 	if p.follow != nil {
 		p.follow.Stop()
 	}
 	h, err := p.run.End(take)
-	return shell.Changed(h), err
+	return p.withMoved(shell.Changed(h)), err
+}
+
+// withMoved says besides which references were moved.
+func (p *process) withMoved(ch shell.Changed) shell.Changed {
+	if p.moved != nil {
+		ch.Said = append(ch.Said, p.moved()...)
+	}
+	return ch
+}
+
+// movedTips begins to look at the references of the repository that a command has for
+// real; nil: there is none.
+func (c Commands) movedTips(ctx context.Context, r shell.Run) func() []string {
+	if r.Held || r.LookOnly {
+		return nil
+	}
+	repo, err := c.o.Repos.Open(ctx, r.Root)
+	if err != nil {
+		return nil
+	}
+	before, err := repo.Tips()
+	if err != nil {
+		return nil
+	}
+	return func() []string { return repo.MovedTips(context.WithoutCancel(ctx), before) }
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
 
 // aside is a git directory that nobody else knows, over the objects and the
@@ -133,37 +132,23 @@ func (a *aside) run(ctx context.Context, op string, args ...string) error {
 	return err
 }
 
-// held is the index of a repository, which nobody else writes until it is let go.
-type held struct{ path, lock string }
-
 // hold locks the index the way git does.
-func (r *Repo) hold() (*held, error) {
-	h := &held{path: filepath.Join(r.GitDir, "index")}
-	h.lock = h.path + ".lock"
-	f, err := os.OpenFile(h.lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, r.Git.Explain(&gitcmd.ExitError{Op: "lock", Code: 128, Stderr: fmt.Sprintf("fatal: Unable to create '%s': File exists.", h.lock)})
+func (r *Repo) hold() (*index.Held, error) {
+	path := filepath.Join(r.GitDir, "index")
+	h, err := index.Hold(path)
+	if errors.Is(err, index.ErrLocked) {
+		err = r.Git.Explain(&gitcmd.ExitError{Op: "lock", Code: 128, Stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", path)})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return h, f.Close()
+	return h, err
 }
 
-// release lets go of the index, as it was.
-func (h *held) release() {
-	if h.lock != "" {
-		_ = os.Remove(h.lock)
-	}
-}
-
-// lend gives an aside the index, and what is apart of it.
-func (h *held) lend(a *aside) error {
-	err := copyIndex(filepath.Join(a.dir, "index"), h.path)
+// borrow takes a copy of an index, and of what is apart of it.
+func (a *aside) borrow(h *index.Held) error {
+	err := copyIndex(filepath.Join(a.dir, "index"), h.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(h.path), "sharedindex.*"))
+	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(h.Path), "sharedindex.*"))
 	for _, from := range shared {
 		if err == nil {
 			err = copyIndex(filepath.Join(a.dir, filepath.Base(from)), from)
@@ -172,8 +157,8 @@ func (h *held) lend(a *aside) error {
 	return err
 }
 
-// put replaces the index by that of an aside, and lets go.
-func (h *held) put(ctx context.Context, a *aside) error {
+// giveBack replaces the index by that of the aside.
+func (a *aside) giveBack(ctx context.Context, h *index.Held) error {
 	data, err := os.ReadFile(filepath.Join(a.dir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -181,16 +166,5 @@ func (h *held) put(ctx context.Context, a *aside) error {
 	if err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(h.path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := errors.Join(os.WriteFile(h.lock, data, mode), os.Chmod(h.lock, mode)); err != nil {
-		return err
-	}
-	if err := osfile.Rename(ctx, h.lock, h.path); err != nil {
-		return err
-	}
-	h.lock = ""
-	return nil
+	return h.Put(ctx, data)
 }

@@ -119,7 +119,7 @@ func (r *Repo) moveTo(ctx context.Context, from place, to string, done func() er
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer h.Release()
 	if err := r.still(ctx, from); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (r *Repo) moveTo(ctx context.Context, from place, to string, done func() er
 		return err
 	}
 	defer a.remove()
-	if err := h.lend(a); err != nil {
+	if err := a.borrow(h); err != nil {
 		return err
 	}
 	if err := a.run(ctx, "switch", "--detach", to); err != nil {
@@ -141,5 +141,5 @@ func (r *Repo) moveTo(ctx context.Context, from place, to string, done func() er
 		}
 		return err
 	}
-	return h.put(ctx, a)
+	return a.giveBack(ctx, h)
 }

@@ -72,7 +72,7 @@ func (r *Repo) stashPush(ctx context.Context, at place, looked []MovedFile, mess
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer h.Release()
 	if err := r.still(ctx, at); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *Repo) stashPush(ctx context.Context, at place, looked []MovedFile, mess
 		return err
 	}
 	defer a.remove()
-	if err := h.lend(a); err != nil {
+	if err := a.borrow(h); err != nil {
 		return err
 	}
 	now, err := r.putAway(ctx, a.Git, at.commit, below)
@@ -116,7 +116,7 @@ func (r *Repo) stashPush(ctx context.Context, at place, looked []MovedFile, mess
 	if err != nil { // what was put away comes back
 		return errors.Join(r.Git.Explain(err), a.run(ctx, "stash-apply", "--index", made))
 	}
-	return h.put(ctx, a)
+	return a.giveBack(ctx, h)
 }
 
 // putAway are the files below a directory that are not as HEAD has them, as far
@@ -230,25 +230,25 @@ func (r *Repo) stashApply(ctx context.Context, at place, stash string, nth int) 
 	if err != nil {
 		return err
 	}
-	defer h.release()
+	defer h.Release()
 	a, err := r.aside(ctx, r.Dir, standing{branch: at.branch, commit: at.commit, config: asStash})
 	if err != nil {
 		return err
 	}
 	defer a.remove()
-	if err := h.lend(a); err != nil {
+	if err := a.borrow(h); err != nil {
 		return err
 	}
 	_, failed := a.Run(ctx, gitcmd.Invocation{Op: "stash-apply", Args: []string{stash}})
 	ctx = context.WithoutCancel(ctx)
 	if failed == nil {
-		return h.put(ctx, a)
+		return a.giveBack(ctx, h)
 	}
 	conflicts, err := unmergedIn(ctx, a.Git)
 	if err != nil || len(conflicts) == 0 {
 		return r.Git.Explain(failed)
 	}
-	if err := h.put(ctx, a); err != nil {
+	if err := a.giveBack(ctx, h); err != nil {
 		return err
 	}
 	return gitcmd.Failf(gitcmd.Conflicted, "%s came back with conflicts, and is kept; %s", stashName(nth), inConflict(conflicts))

@@ -266,3 +266,30 @@ func TestGitWritesAreDecided(t *testing.T) {
 	}
 	t.Logf("%d refusals", cells)
 }
+
+// TestMovedReferences: a command that makes a commit of a file that it may not write
+// is told that there is one now.
+func TestMovedReferences(t *testing.T) {
+	slow.Test(t)
+	dir, _, g := hookedProject(t)
+	r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
+	r.mode("autonomous")
+	for _, c := range []struct{ ref, how string }{
+		{"refs/heads/evil", "git update-ref refs/heads/evil $c"},
+		{"refs/tags/t", "git update-ref refs/tags/t $c"},
+		{"refs/heads/other", "git update-ref refs/heads/other $c"},
+		{"refs/stash", "git update-ref refs/stash $(git commit-tree -m s -p HEAD -p HEAD $c^{tree})"},
+	} {
+		res := r.call("run_command", object{"command": "(export GIT_INDEX_FILE=node_modules/index; git read-tree HEAD; git update-index --add --cacheinfo 100644,$(echo {} | git hash-object -w --stdin),.sidecar/settings.json; c=$(git commit-tree -m e -p HEAD $(git write-tree)); " + c.how + ")"})
+		if want := c.ref + " now names a commit with .sidecar/settings.json"; !strings.Contains(res.Content, want) {
+			t.Errorf("no %q in %s", want, res.Content)
+		}
+	}
+	// The control: others are not spoken of.
+	if res := r.call("run_command", object{"command": "git branch plain; git tag p; git -c core.hooksPath=/dev/null commit -q --allow-empty -m x"}); !res.OK || strings.Contains(res.Content, "now names a commit") {
+		t.Error(res.Content)
+	}
+	if got := g.git("log", "-1", "--format=%s"); got != "x" {
+		t.Errorf("the control made %q", got)
+	}
+}
