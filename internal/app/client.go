@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
@@ -160,6 +161,7 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 
 // begin is the moment from which a workspace is the client's.
 func (c *Client) begin(w *Workspace) {
+	w.commits.SetHooks(confine.Commands{Confiner: w.Confiner}.HooksOver(session.Default, w.Live))
 	c.home.Store(w.Home)
 	c.workspace.Store(w)
 	if w.Checker != nil {

@@ -146,19 +146,19 @@ func TestCommitOfABatchFails(t *testing.T) {
 	a := newAudited(t, map[string]string{"a.txt": "1\n"})
 	a.call("edit_file", `{"path":"a.txt","search":"1\n","replace":"one\n"}`)
 	a.must(a.queue("one"))
-	a.write(".git/hooks/pre-commit", "#!/bin/sh\necho the hook says no >&2\nexit 1\n")
+	a.write(".git/refs/heads/main.lock", "")
 	res := a.accept()
-	if len(res.Accepted) != 1 || len(res.Commits) != 1 || res.Commits[0].Err == nil || !strings.Contains(res.Commits[0].Err.Error(), "the hook says no") {
+	if len(res.Accepted) != 1 || len(res.Commits) != 1 || res.Commits[0].Err == nil || !strings.Contains(res.Commits[0].Err.Error(), "locked by another git command") {
 		t.Errorf("accepted %+v", res)
 	}
 	a.same("history", a.git("log", "--format=%s"), "base")
 
 	a.Close()
 	a.open()
-	if q := a.Home.Queue.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "the hook says no") {
+	if q := a.Home.Queue.List("").Commits; len(q) != 1 || !strings.Contains(q[0].Error, "locked by another git command") {
 		t.Errorf("waiting %+v", q)
 	}
-	a.must(ownfile.Remove(filepath.Join(a.dir, ".git/hooks/pre-commit")))
+	a.must(ownfile.Remove(filepath.Join(a.dir, ".git/refs/heads/main.lock")))
 	if res := a.accept(); len(res.Accepted) != 0 || len(res.Commits) != 1 || res.Commits[0].Err != nil {
 		t.Errorf("accepted %+v", res)
 	}

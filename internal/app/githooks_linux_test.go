@@ -156,6 +156,46 @@ func TestGitHooksAreConfined(t *testing.T) {
 			t.Error("a hook got out")
 		}
 	})
+	t.Run("audit", func(t *testing.T) {
+		dir, mark, g := hookedProject(t, allow)
+		r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
+		r.mode("autonomous")
+		r.planted(mark, "echo not today; exit 1")
+		r.mode("audit")
+		if res := r.call("edit_file", object{"path": "a.txt", "search": "1\n", "replace": "one\n"}); !res.OK {
+			t.Fatal(res.Content)
+		}
+		if res := r.call("git_commit", object{"message": "m"}); !res.OK {
+			t.Fatal(res.Content)
+		}
+		var accepted struct {
+			Commits []struct {
+				Error string `json:"error"`
+			} `json:"commits"`
+		}
+		accept := func() {
+			t.Helper()
+			accepted.Commits = nil
+			if err := r.ExecuteCommand(t.Context(), "sidecar.review.accept", object{}, &accepted); err != nil {
+				t.Fatal(err)
+			}
+		}
+		accept()
+		if len(accepted.Commits) != 1 || !strings.Contains(accepted.Commits[0].Error, "the hook pre-commit failed; it says: not today") {
+			t.Errorf("accepted %+v", accepted)
+		}
+		if got := g.git("log", "--format=%s"); got != "base" {
+			t.Errorf("history: %s", got)
+		}
+		write(t, filepath.Join(dir, "node_modules/.bin/lint"), "#!/bin/sh\ntouch "+mark+" 2>/dev/null\nexit 0\n")
+		accept()
+		if got := g.git("log", "--format=%s"); got != "m\nbase" {
+			t.Errorf("history: %s; %+v", got, accepted)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("a hook got out")
+		}
+	})
 	t.Run("without a sandbox", func(t *testing.T) {
 		dir, mark, g := hookedProject(t, allow, object{"sandbox.mode": "off"})
 		r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))

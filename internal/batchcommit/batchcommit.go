@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -23,6 +24,7 @@ type Committer struct {
 	root  string // of the workspace; where a commit of what is staged is made
 	repos Repos
 	disk  *workspace.Disk
+	hooks atomic.Pointer[gitrepo.Hooks]
 }
 
 // Repos opens the repository of a directory: *repos.Repos.
@@ -34,6 +36,16 @@ type Repos interface {
 // as soon as a queue is opened, about commits that a crash interrupted.
 func New(root string, repos Repos, disk *workspace.Disk) *Committer {
 	return &Committer{root: root, repos: repos, disk: disk}
+}
+
+// SetHooks says who runs the hooks of repositories from now on. Until then nobody does.
+func (c *Committer) SetHooks(hooks gitrepo.Hooks) { c.hooks.Store(&hooks) }
+
+func (c *Committer) runHooks() gitrepo.Hooks {
+	if h := c.hooks.Load(); h != nil {
+		return *h
+	}
+	return nil
 }
 
 // Staged reports whether something is staged that no commit of the list is to
@@ -84,9 +96,10 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		if below == "." {
 			below = ""
 		}
-		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), nil)
+		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), c.runHooks())
 		return res.Hash, err
 	}
+	req.Hooks = c.runHooks()
 	res, err := repo.CommitPaths(ctx, req)
 	if errors.Is(err, gitrepo.ErrNothingToCommit) {
 		err = fmt.Errorf("%w: %w", pendingedits.ErrNothingToCommit, err)

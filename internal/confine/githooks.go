@@ -2,6 +2,7 @@ package confine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,7 +27,8 @@ import (
 type GitHooks struct {
 	c       Commands
 	call    *tools.Call
-	root    string
+	root    string // "": the top of the working tree
+	leave   bool   // nobody takes over what they write; the next command of the session brings it
 	changes []workspace.Change
 	said    []string
 }
@@ -34,6 +36,12 @@ type GitHooks struct {
 // GitHooks are those for a call in a root of the workspace.
 func (c Commands) GitHooks(call *tools.Call, root string) *GitHooks {
 	return &GitHooks{c: c, call: call, root: root}
+}
+
+// HooksOver are those for commits that a person has accepted, over what the files are
+// by then, in the world of a session.
+func (c Commands) HooksOver(session string, files workspace.Files) gitrepo.Hooks {
+	return &GitHooks{c: c, call: &tools.Call{Session: session, Files: files, Held: true}, leave: true}
 }
 
 // Changes are the changes of files that hooks made, one for each file.
@@ -55,7 +63,7 @@ const (
 // Run implements gitrepo.Hooks.
 func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.HookEnd, err error) {
 	level, err := g.c.Level()
-	if err != nil || level == sandbox.None || g.c.o.Program == "" || runtime.GOOS == "windows" {
+	if err != nil || level == sandbox.None || g.c.Confiner == nil || g.c.o.Program == "" || runtime.GOOS == "windows" {
 		return end, gitrepo.ErrNoSandbox
 	}
 	home, err := g.c.home()
@@ -88,7 +96,7 @@ func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.Hook
 	}
 	var said lastWords
 	run := shell.Run{
-		Session: g.call.Session, Root: g.root, Dir: r.Dir, Files: g.call.Files, Held: g.call.Held,
+		Session: g.call.Session, Root: cmp.Or(g.root, r.Dir), Dir: r.Dir, Files: g.call.Files, Held: g.call.Held,
 		Argv:   []string{"/bin/sh", "-c", g.script(r, at)},
 		Stdout: &said, Stderr: &said,
 	}
@@ -102,12 +110,14 @@ func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.Hook
 		return end, fmt.Errorf("the hooks can't be run: %w", err)
 	}
 	failed := p.Wait()
-	changed, err := p.End(true)
+	changed, err := p.End(!g.leave)
 	if err != nil {
 		return end, err
 	}
-	changed.Tell(g.call)
-	g.took(changed)
+	if !g.leave {
+		changed.Tell(g.call)
+		g.took(changed)
+	}
 	if err := ctx.Err(); err != nil {
 		return end, err
 	}

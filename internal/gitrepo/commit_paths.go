@@ -24,6 +24,7 @@ type CommitRequest struct {
 	Message string
 	Models  []string // each is named in a trailer X-AI-Model
 	Paths   []PathState
+	Hooks   Hooks  // nil: none is run
 	Staged  string // for CommitMade, of a commit without Paths: what StagedTree said before it
 }
 
@@ -86,11 +87,17 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if err := r.prepare(ctx, index, req.Paths); err != nil {
 		return CommitResult{}, err
 	}
+	m := r.moment("commit", req.Hooks)
+	m.index = index
+	if message, err = r.beforeCommit(ctx, m, message); err != nil {
+		return CommitResult{}, err
+	}
 	res, err := r.commitIndex(ctx, message, index)
 	if err != nil {
 		return res, err
 	}
-	res.Notes = append(res.Notes, r.moment("commit", nil).said(ctx)...)
+	m.after(context.WithoutCancel(ctx), "post-commit", "")
+	res.Notes = append(res.Notes, m.said(ctx)...)
 	if err := r.settle(ctx, before, res.Hash, req.Paths); err != nil {
 		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); stage the files of the commit again")
 	}

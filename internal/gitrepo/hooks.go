@@ -22,7 +22,7 @@ type Hooks interface {
 type HookRun struct {
 	Dir     string // top of the working tree
 	Hooks   []Hook
-	Index   string  // the repository's index, which they may change
+	Index   string  // which they may change, if it is the repository's
 	Message *string // of a commit, in the file that git makes for it
 }
 
@@ -51,6 +51,7 @@ var ErrNoSandbox error = gitcmd.Failf(gitcmd.Unavailable, "there is no sandbox f
 type moment struct {
 	of     *Repo
 	hooks  Hooks
+	index  string   // that they work on: a commit's own, or the repository's
 	names  []string // of the hooks that git runs then
 	ran    []string // names of hooks that were run, or need not be
 	silent string   // why none is, "" when they are
@@ -59,7 +60,7 @@ type moment struct {
 
 // moment begins an operation.
 func (r *Repo) moment(op string, hooks Hooks) *moment {
-	m := &moment{of: r, hooks: hooks, names: gitcmd.HooksOf(op)}
+	m := &moment{of: r, hooks: hooks, index: filepath.Join(r.GitDir, "index"), names: gitcmd.HooksOf(op)}
 	switch {
 	case !r.Git.Trusted():
 		m.silent = gitcmd.TrustHint
@@ -92,7 +93,7 @@ func (m *moment) run(ctx context.Context, r HookRun) (end HookEnd, failed, err e
 	if len(r.Hooks) == 0 || m.silent != "" {
 		return end, nil, nil
 	}
-	r.Dir, r.Index = m.of.Dir, filepath.Join(m.of.GitDir, "index")
+	r.Dir, r.Index = m.of.Dir, m.index
 	end, err = m.hooks.Run(ctx, r)
 	if err == ErrNoSandbox { //nolint:errorlint // it is that, and comes from nowhere else
 		m.silent = "nothing would confine them: there is no sandbox here, or the setting sidecar.sandbox.mode is off"
