@@ -50,7 +50,9 @@ func (w *Workspace) builtins() []*tools.Tool {
 		w.editorDeps(),
 		system.Deps{Pages: w.Dispatch, Catalog: w.Dispatch, Settings: c.Settings.ForTools(), Backends: c.Backends(), Programs: c.Settings.Programs()},
 		indexing.Symbols{Parsers: c.Parsers},
-		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed, Hooks: func(c *tools.Call, root string) git.Hooks { return confine.Commands{Confiner: w.Confiner}.GitHooks(c, root) }},
+		git.Deps{Open: w.repos.Open, Models: c.models, Committed: c.committed, Hooks: func(c *tools.Call, root string) git.Hooks {
+			return confine.Commands{Confiner: w.Confiner}.GitHooks(c, root)
+		}},
 		w.Index, w.shellDeps(), w.texts, w.webDeps(), agents.Deps{Team: c.o.User.Team, Plans: c.o.User.Plans, Work: c.Sessions, Skills: agents.Skills{Library: w.Skills, Has: w.Dispatch, Given: c.Sessions}},
 	)
 }

@@ -41,8 +41,11 @@ func (d *Dir) Close() error {
 // Sub opens a directory below d, by its name with slashes. "." opens d once more.
 func (d *Dir) Sub(rel string) (*Dir, error) {
 	at, err := d.Root.OpenRoot(".")
-	if err != nil || rel == "." {
-		return &Dir{Root: at}, err
+	if err != nil {
+		return nil, err
+	}
+	if rel == "." {
+		return &Dir{Root: at}, nil
 	}
 	for name := range strings.SplitSeq(rel, "/") {
 		next, err := enter(at, name)

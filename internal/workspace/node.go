@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // Node is what a name has in its directory, no link followed.
@@ -60,6 +61,14 @@ func (d *Disk) Node(name string) (Node, error) {
 func LeadsOut(name, target string) bool {
 	if filepath.IsAbs(target) || path.IsAbs(target) {
 		return true
+	}
+	// A name before a .. may be another link, which leads anywhere.
+	down := false
+	for part := range strings.SplitSeq(filepath.ToSlash(target), "/") {
+		if part == ".." && down {
+			return true
+		}
+		down = down || part != ".." && part != "." && part != ""
 	}
 	to := path.Join(path.Dir(name), filepath.ToSlash(target))
 	return !fs.ValidPath(to) || Protected(to) != NotProtected || Sensitive(to)

@@ -57,7 +57,7 @@ func (w *world) forward(path string) {
 	info, err := top.Lstat(at)
 	h := w.held[rel]
 	if err == nil {
-		now, _, err := readNodeOf(top, at)
+		now, _, err := readNodeOf(regular{top}, at)
 		if err != nil || h == nil || !h.same || now != h.node || isWhiteout(info) {
 			return
 		}

@@ -405,7 +405,7 @@ func (k *walking) now(dir *osfile.Dir, entries []fs.DirEntry) []byte {
 	if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return nil
 	}
-	data, err := dir.ReadFile(name)
+	data, err := regular{dir.Root}.ReadFile(name)
 	if err != nil {
 		return nil
 	}
@@ -450,9 +450,9 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 			f.drop("it is too large to be reviewed", rel)
 			continue
 		}
-		n, text, err := readNodeOf(top, at)
+		n, text, err := readNodeOf(regular{top}, at)
 		if errors.Is(err, fs.ErrPermission) && info != nil && top.Chmod(at, info.Mode().Perm()|0o400) == nil {
-			n, text, err = readNodeOf(top, at)
+			n, text, err = readNodeOf(regular{top}, at)
 		}
 		if err != nil {
 			f.drop(reason(err), rel)

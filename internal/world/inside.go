@@ -2,6 +2,7 @@ package world
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // What commands have is looked at and changed through an os.Root: a program of theirs may
@@ -43,6 +45,26 @@ type files interface {
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)
 	ReadFile(name string) ([]byte, error)
+}
+
+// regular are the files below an open directory. A pipe that a program puts in the place of
+// a file is not waited for.
+type regular struct{ *os.Root }
+
+func (r regular) ReadFile(name string) ([]byte, error) {
+	f, err := r.OpenFile(name, os.O_RDONLY|nonBlock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errSpecial)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, workspace.MaxFileSize+1))
+	if len(data) > workspace.MaxFileSize {
+		return nil, workspace.ErrTooLarge
+	}
+	return data, err
 }
 
 // onDisk are the files of the disk, by their paths.

@@ -313,8 +313,11 @@ func (m *Manager) Sweep(root string) error {
 			continue
 		}
 		if l, lockErr := lockDir(dir); lockErr == nil {
-			m.rescue(real, dir)
-			err = errors.Join(err, osfile.RemoveAll(dir))
+			if failed := m.rescue(real, dir); failed != nil {
+				err = errors.Join(err, fmt.Errorf("output in %s stays there: %w", dir, failed))
+			} else {
+				err = errors.Join(err, osfile.RemoveAll(dir))
+			}
 			l.release()
 		}
 	}

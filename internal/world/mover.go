@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -28,6 +29,8 @@ type mover struct {
 	moved     func(rel string)
 	leadsBack func(dir *osfile.Dir, name string) bool // a link leads to the copy that it was made in
 	apart     map[string]bool                         // names that are decided on their own, and stay
+
+	guards bool // what is obeyed by programs is not taken away
 
 	since int64 // of the tree that is being moved: when its first command began
 	stays bool  // something of it does
@@ -111,6 +114,7 @@ const (
 	linksBack        = "a link leads to the copy of the workspace in which it was made, or is one of the links there"
 	swapped          = "a program put something else in the place of its directory"
 	isSpecial        = "it is a socket, a pipe or a device"
+	isObeyed         = "programs obey something in it, or it may hold secrets: delete it yourself"
 )
 
 // move moves what there is under a name. Nothing there is what a directory above hides.
@@ -182,6 +186,12 @@ func (t *mover) entry(from, to *osfile.Dir, rel string) {
 		return
 	default:
 		unset(from, name, info)
+		if info.Mode().IsRegular() {
+			if err := unlink(from, name, info); err != nil {
+				t.keep(reason(err), rel)
+				return
+			}
+		}
 		if err = t.patient(rel, func() error { return transfer(from, to, name) }); err == nil {
 			t.files++
 		}
@@ -286,21 +296,13 @@ func (d *discarded) restore(to *osfile.Dir, name string) {
 	}
 }
 
-// discard takes what the folder has under a name away, unless it was changed meanwhile:
-// it looks at it once nobody finds it any more by its name. nil: it is there still.
+// discard takes what the folder has under a name away, unless it was changed meanwhile, or
+// that can't be found out, or something in it is decided on its own. It looks again once
+// nobody finds it by its name. nil: it is there still.
 func (t *mover) discard(to *osfile.Dir, rel string, low fs.FileInfo) *discarded {
 	name := path.Base(rel)
-	if low.IsDir() {
-		if dir, err := to.Sub(name); err == nil {
-			changed := changedIn(dir, t.since)
-			_ = dir.Close()
-			if changed {
-				t.keep(changedMeanwhile, rel)
-				return nil
-			}
-		}
-	} else if stampFrom(low).changedSince(t.since) {
-		t.keep(changedMeanwhile, rel)
+	if why := t.mayGo(to, name, rel, low); why != "" {
+		t.keep(why, rel)
 		return nil
 	}
 	if t.bin == nil {
@@ -323,7 +325,51 @@ func (t *mover) discard(to *osfile.Dir, rel string, low fs.FileInfo) *discarded 
 		t.keep(reason(err), rel)
 		return nil
 	}
+	if why := t.mayGo(d.in, d.name, rel, low); why != "" {
+		d.restore(to, name)
+		t.keep(why, rel)
+		return nil
+	}
 	return d
+}
+
+// mayGo is why what lies at a name must stay; "" if it may go. low is what was there when it
+// was looked at first: a rename changes the time of what is renamed.
+func (t *mover) mayGo(in *osfile.Dir, name, rel string, low fs.FileInfo) string {
+	now, err := in.Lstat(name)
+	if err != nil {
+		return reason(err)
+	}
+	if !os.SameFile(now, low) || !now.ModTime().Equal(low.ModTime()) || !now.IsDir() && now.Size() != low.Size() || stampFrom(low).changedSince(t.since) {
+		return changedMeanwhile
+	}
+	if !now.IsDir() {
+		if t.guards && decidedApart(rel) {
+			return isObeyed
+		}
+		return ""
+	}
+	dir, err := in.Sub(name)
+	if err != nil {
+		return reasonOf(err)
+	}
+	defer dir.Close()
+	why := ""
+	err = walkDir(dir, rel, func(_ *osfile.Dir, at string, info fs.FileInfo) error {
+		switch {
+		case stampFrom(info).changedSince(t.since):
+			why = changedMeanwhile
+		case t.guards && !info.IsDir() && decidedApart(at):
+			why = isObeyed
+		default:
+			return nil
+		}
+		return fs.SkipAll
+	})
+	if why == "" && err != nil {
+		why = reasonOf(err)
+	}
+	return why
 }
 
 // aside discards to a directory beside, from where it can be put back.
@@ -357,20 +403,12 @@ func tempIn(at *osfile.Dir) (*osfile.Dir, error) {
 	return nil, errors.New("there are a thousand directories .sidecar-*.tmp; remove them")
 }
 
-// changedIn reports whether something in a directory was changed since a moment.
-func changedIn(dir *osfile.Dir, since int64) bool {
-	errChanged := errors.New("changed")
-	return errors.Is(walkDir(dir, ".", func(_ *osfile.Dir, _ string, info fs.FileInfo) error {
-		if stampFrom(info).changedSince(since) {
-			return errChanged
-		}
-		return nil
-	}), errChanged)
-}
-
 // walkDir calls f for all that is in a directory, with the open directory in which each
 // name lies. fs.SkipDir leaves a directory out.
 func walkDir(dir *osfile.Dir, rel string, f func(in *osfile.Dir, rel string, info fs.FileInfo) error) error {
+	if strings.Count(rel, "/") > maxDepth {
+		return errTooDeep
+	}
 	entries, err := dir.List()
 	if err != nil {
 		return err
@@ -395,6 +433,12 @@ func walkDir(dir *osfile.Dir, rel string, f func(in *osfile.Dir, rel string, inf
 	}
 	return nil
 }
+
+// maxDepth bounds how deep directories lie in each other: each of them is open while what is
+// in it is looked at.
+const maxDepth = 1024
+
+var errTooDeep = fmt.Errorf("directories lie more than %d deep in each other", maxDepth)
 
 func walkInto(dir *osfile.Dir, rel string, f func(in *osfile.Dir, rel string, info fs.FileInfo) error) error {
 	sub, err := dir.Sub(path.Base(rel))
@@ -432,6 +476,7 @@ func (t *mover) clean(dir *osfile.Dir, rel string) bool {
 				strip(sub)
 			case info.Mode().IsRegular():
 				unset(in, name, info)
+				return unlink(in, name, info)
 			case info.Mode()&fs.ModeIrregular != 0: // a junction of Windows, which has an absolute path
 				return refuse(linksBack)
 			case info.Mode()&fs.ModeSymlink != 0:
@@ -448,6 +493,33 @@ func (t *mover) clean(dir *osfile.Dir, rel string) bool {
 		t.keep(reasonOf(err), rel)
 	}
 	return err == nil
+}
+
+// unlink makes of a regular file with several names one of its own: by another name, which
+// may stay in the layer, a later command would write what a person has accepted.
+func unlink(in *osfile.Dir, name string, info fs.FileInfo) error {
+	if names(info) < 2 {
+		return nil
+	}
+	temp, err := tempIn(in)
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = in.RemoveAll(filepath.Base(temp.Name())), temp.Close() }()
+	if err := copyTree(in, temp, name); err != nil {
+		return err
+	}
+	return temp.Move(name, in, name)
+}
+
+// unlinkAll does that for all files in a directory.
+func unlinkAll(dir *osfile.Dir, rel string) error {
+	return walkDir(dir, rel, func(in *osfile.Dir, at string, info fs.FileInfo) error {
+		if info.Mode().IsRegular() {
+			return unlink(in, path.Base(at), info)
+		}
+		return nil
+	})
 }
 
 // unset takes the bits from a file that give who runs it other rights.

@@ -237,30 +237,49 @@ func (w *world) stash(list []output) (files int, left []output, err error) {
 	}
 	defer s.to.Close()
 	defer s.empty()
+	// The record comes first: a server that is killed leaves no files that it does not name.
+	since := map[string]int64{}
+	for _, o := range list {
+		since[o.rel] = w.out.since(o.rel, w.firstOf(o.rel))
+	}
 	if e.Since == nil {
 		e.Since = map[string]int64{}
+	}
+	maps.Copy(e.Since, since)
+	if e.Made == nil {
+		e.Made = map[string]string{}
+	}
+	for rel, n := range w.made {
+		e.Made[rel] = n.word()
+	}
+	e.At = time.Now()
+	if err := e.write(); err != nil {
+		return 0, list, err
 	}
 	for _, o := range list {
 		if w.under(o.rel) || s.put(o.rel) != nil {
 			left = append(left, o)
 			continue
 		}
-		if then, ok := e.Since[o.rel]; !ok || w.firstOf(o.rel) < then {
-			e.Since[o.rel] = w.firstOf(o.rel)
-		}
 		w.layer.moved(o.rel)
 		w.o.Fail("held")
 	}
-	for rel, n := range w.made {
-		if e.Made == nil {
-			e.Made = map[string]string{}
-		}
-		e.Made[rel] = n.word()
-	}
-	e.At = time.Now()
 	e.Bytes += s.bytes // what is replaced is counted twice, until all is counted
 	w.out.sort()
 	return s.files, left, e.write()
+}
+
+// since is when the first command began that made something of a name, as far as an entry
+// knows: commands saw what others hold of it.
+func (o *outputs) since(rel string, began int64) int64 {
+	for _, e := range o.list {
+		for name, then := range e.Since {
+			if name == rel || below(name, rel) || below(rel, name) {
+				began = min(began, then)
+			}
+		}
+	}
+	return began
 }
 
 // under reports whether a directory above a name hides all that is below it: what is
@@ -340,7 +359,7 @@ func (s *stash) entry(from, to *osfile.Dir, rel string) error {
 	case isWhiteout(info):
 		return errors.Join(s.hide(to, rel), from.Remove(name))
 	case info.Mode().Type()&^(fs.ModeSymlink|fs.ModeDir) != 0:
-		return errSpecial
+		return nil // a pipe, a socket or a device is nobody's output
 	}
 	low, lowErr := to.Lstat(name)
 	if info.IsDir() {
@@ -355,14 +374,23 @@ func (s *stash) entry(from, to *osfile.Dir, rel string) error {
 		if s.w.kind != Overlay {
 			return s.merge(from, dir, to, rel)
 		}
+		if err := unlinkAll(dir, rel); err != nil {
+			return err
+		}
 		files, bytes := countIn(from, rel)
 		s.files, s.bytes = s.files+files, s.bytes+bytes
 	} else {
 		if s.w.kind != Overlay && s.w.out.hasSame(rel, info) {
 			return nil // an entry has it already
 		}
+		if info.Mode().IsRegular() {
+			if err := unlink(from, name, info); err != nil {
+				return err
+			}
+		}
 		s.files, s.bytes = s.files+1, s.bytes+info.Size()
 	}
+	s.e.Gone = slices.DeleteFunc(s.e.Gone, func(gone string) bool { return gone == rel || below(gone, rel) })
 	if lowErr == nil && (low.IsDir() || info.IsDir()) {
 		if err := s.discard(to, name); err != nil {
 			return err
@@ -536,7 +564,7 @@ func dropBuiltIn(dir *osfile.Dir) error {
 }
 
 // describe lists what an entry has.
-func (e *entry) describe() workspace.Held {
+func (o *outputs) describe(e *entry) workspace.Held {
 	h := workspace.Held{Session: e.Session, At: e.At, Deleted: slices.Clone(e.Gone), Programs: []string{}, Protected: []string{}}
 	add := func(list *[]string, rel string) {
 		if len(*list) < maxListed {
@@ -554,6 +582,7 @@ func (e *entry) describe() workspace.Held {
 			add(&h.Deleted, rel)
 			return nil
 		case info.IsDir():
+			o.replaced(in, rel, func(name string) { add(&h.Deleted, name) })
 			return nil
 		case info.Mode()&fs.ModeSymlink != 0:
 			if target, err := in.Readlink(path.Base(rel)); err == nil && workspace.LeadsOut(rel, target) {
@@ -577,6 +606,27 @@ func (e *entry) describe() workspace.Held {
 	return h
 }
 
+// replaced names what the folder has in a directory that another one takes the place of.
+func (o *outputs) replaced(in *osfile.Dir, rel string, add func(name string)) {
+	dir, err := in.Sub(path.Base(rel))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if !isOpaque(dir) {
+		return
+	}
+	low, err := os.ReadDir(filepath.Join(o.root, filepath.FromSlash(rel)))
+	if err != nil {
+		return
+	}
+	for _, e := range low {
+		if _, err := dir.Lstat(e.Name()); err != nil {
+			add(path.Join(rel, e.Name()))
+		}
+	}
+}
+
 // Output describes what sessions hold of a folder, the newest first; session "" is all.
 func (m *Manager) Output(root, session string) ([]workspace.Held, error) {
 	o, err := m.output(root)
@@ -587,7 +637,10 @@ func (m *Manager) Output(root, session string) ([]workspace.Held, error) {
 	defer o.mu.Unlock()
 	list := []workspace.Held{}
 	for _, e := range o.list {
-		if h := e.describe(); (session == "" || e.Session == session) && h.Files+len(h.Deleted) > 0 {
+		if session != "" && e.Session != session {
+			continue
+		}
+		if h := o.describe(e); h.Files+len(h.Deleted) > 0 {
 			list = append(list, h)
 		}
 	}
@@ -645,11 +698,15 @@ func (o *outputs) accept(e *entry) (files int, said []string, err error) {
 	defer t.close()
 	gone := e.Gone
 	e.Gone = nil
-	for _, rel := range slices.Concat(slices.Sorted(maps.Keys(e.Since)), gone) {
-		t.since, t.stays = cmp.Or(e.Since[rel], e.At.UnixNano()), false
-		switch _, err := t.from.Lstat(filepath.FromSlash(rel)); {
+	moved := map[string]bool{}
+	for _, rel := range slices.Concat(e.names(t.from), gone) {
+		t.since, t.stays = o.since(rel, e.At.UnixNano()), false
+		_, err := t.from.Lstat(filepath.FromSlash(rel))
+		switch {
 		case err != nil && !slices.Contains(gone, rel): // it was dropped
+		case err != nil && moved[rel]:
 		default:
+			moved[rel] = err == nil
 			if err := makeParents(t.to, path.Dir(rel)); err != nil {
 				t.keep(reasonOf(err), rel)
 			} else {
@@ -664,12 +721,25 @@ func (o *outputs) accept(e *entry) (files int, said []string, err error) {
 		}
 	}
 	said = t.said(map[string]bool{})
-	if len(e.Since)+len(e.Gone) > 0 {
+	if left := o.describe(e); len(e.Since)+len(e.Gone)+left.Files+len(left.Deleted) > 0 {
 		e.Bytes = sizeOf(e.tree())
 		return t.files, said, e.write()
 	}
 	o.list = slices.DeleteFunc(o.list, func(x *entry) bool { return x == e })
 	return t.files, said, osfile.RemoveAll(e.dir)
+}
+
+// names are the names that an entry holds, and the top of what is there besides: no record
+// that is damaged, or older than the files, has files forgotten.
+func (e *entry) names(tree *osfile.Dir) []string {
+	all := slices.Sorted(maps.Keys(e.Since))
+	entries, _ := tree.List()
+	for _, top := range entries {
+		if !slices.ContainsFunc(all, func(rel string) bool { return rel == top.Name() || below(rel, top.Name()) }) {
+			all = append(all, top.Name())
+		}
+	}
+	return all
 }
 
 // makeParents makes the directories of the folder that a name lies in.

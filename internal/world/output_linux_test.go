@@ -280,9 +280,9 @@ func testDecidedApart(t *testing.T, kind Kind) {
 		for _, name := range names {
 			line += "mkdir -p " + filepath.Dir(name) + "; echo evil > " + name + "; "
 		}
-		line += "ln -s " + decoy + " build/outlink; ln -s ../../.. build/deep/up; ln -s " + decoy + " a.log; ln -s old build/inlink; echo control > build/control; echo control > node_modules/pkg/index.js"
+		line += "ln -s " + decoy + " build/outlink; ln -s ../../.. build/deep/up; ln -s .. build/deep/in; ln -s in/../outside build/deep/via; ln -s " + decoy + " a.log; ln -s old build/inlink; echo control > build/control; echo control > node_modules/pkg/index.js"
 		_, h := r.request(Request{Session: "s"}, line)
-		for _, name := range append(names, "build/outlink", "build/deep/up", "a.log") {
+		for _, name := range append(names, "build/outlink", "build/deep/up", "build/deep/via", "a.log") {
 			if _, err := os.Lstat(filepath.Join(r.root, name)); !errors.Is(err, fs.ErrNotExist) && !(kind == Apart && strings.HasPrefix(name, "node_modules")) {
 				t.Errorf("%q: %s is on the disk", first, name)
 			}
@@ -294,6 +294,79 @@ func testDecidedApart(t *testing.T, kind Kind) {
 		if target, err := os.Readlink(filepath.Join(r.root, "build/inlink")); target != "old" {
 			t.Errorf("%q: a link that stays inside is %q, %v", first, target, err)
 		}
+	}
+}
+
+// Nothing leads a later command to what a person has accepted: not another name of the same
+// file in the session. What was accepted of a directory names what it takes the place of.
+func TestHeldNames(t *testing.T) {
+	r := newRig(t, Overlay, map[string]string{".gitignore": "build/\ndata/\n", "data/d": "d\n", "data/e": "e\n"})
+	r.holding("s", "git init -q keep; mkdir build; echo ok > build/t.sh; ln build/t.sh keep/t; mkfifo build/pipe; rm -r data; mkdir data; echo 1 > data/x")
+	list := r.held()
+	if len(list) != 1 || !slices.Contains(list[0].Deleted, "data/d") || !slices.Contains(list[0].Deleted, "data/e") {
+		t.Errorf("held are %+v", list)
+	}
+	if out, _ := r.holding("s", "echo EVIL > keep/t; cat build/t.sh"); out != "ok\n" {
+		t.Errorf("held is %q", out)
+	}
+	if files, said, err := r.m.AcceptOutput(r.root, ""); err != nil || files == 0 || len(said) > 0 {
+		t.Errorf("%d files, said %q, %v", files, said, err)
+	}
+	r.has(map[string]string{"build/t.sh": "ok\n", "data/x": "1\n", "data/d": "-"})
+	r.holding("s", "echo EVIL > keep/t; echo EVIL >> build/t.sh")
+	r.has(map[string]string{"build/t.sh": "ok\n"})
+
+	if err := r.m.DropOutput(r.root, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.request(Request{Session: "a"}, "echo ok > build/u.sh; ln build/u.sh keep/u") // where edits are applied
+	r.has(map[string]string{"build/u.sh": "ok\n"})
+	r.request(Request{Session: "a", Hold: true}, "echo EVIL > keep/u")
+	r.has(map[string]string{"build/u.sh": "ok\n"})
+}
+
+// What a session makes of another one's output is as old as that: the user's change in
+// between is not overwritten.
+func TestHeldOfOthers(t *testing.T) {
+	r := newRig(t, Overlay, map[string]string{".gitignore": "*.sqlite\n", "app.sqlite": "users\n"})
+	r.holding("one", "echo one > app.sqlite")
+	r.write("app.sqlite", "more users\n")
+	r.holding("two", "echo two >> app.sqlite")
+	if _, said, err := r.m.AcceptOutput(r.root, "two"); err != nil || len(said) == 0 {
+		t.Errorf("said %q, %v", said, err)
+	}
+	r.has(map[string]string{"app.sqlite": "more users\n"})
+}
+
+// A test of chosen edits decides nothing about what others built of the rest.
+func TestHeldBesideTests(t *testing.T) {
+	r := newRig(t, Overlay, map[string]string{".gitignore": "out/\n", "a.c": "a\n"})
+	r.edit("a.c", "pending\n")
+	r.holding("one", "mkdir out; cp a.c out/a.o")
+	run, err := r.m.Begin(Request{Session: "test", Drop: true, Kind: Overlay, Root: r.root, View: workspace.NewOverlay(r.disk, &queue{texts: map[string][]byte{}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start(run, "echo x > out/x")
+	if _, err := run.End(true); err != nil {
+		t.Fatal(err)
+	}
+	r.m.CloseSession("test")
+	if out, _ := r.holding("one", "cat out/a.o; ls out"); out != "pending\na.o\n" {
+		t.Errorf("the session sees %q", out)
+	}
+}
+
+// Where edits are applied, a command takes nothing away that programs obey or that may
+// hold secrets, whatever is around it.
+func TestObeyedStays(t *testing.T) {
+	for _, line := range []string{"rm build/.envrc build/.vscode/tasks.json", "rm -rf build", "rm -rf build; mkdir build; echo x > build/x", "rm -rf build; echo x > build"} {
+		r := newRig(t, Overlay, map[string]string{".gitignore": "build\nother\n", "build/.envrc": "mine\n", "build/.vscode/tasks.json": "{}", "build/o": "o\n", "other/o": "o\n"})
+		_, h := r.request(Request{Session: "s"}, line+"; rm -rf other")
+		if len(h.Said) == 0 {
+			t.Errorf("%s: nothing is said", line)
+		}
+		r.has(map[string]string{"build/.envrc": "mine\n", "build/.vscode/tasks.json": "{}", "other/o": "-"})
 	}
 }
 

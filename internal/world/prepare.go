@@ -69,6 +69,9 @@ func (w *world) prepare(v view, live bool) (equal bool, err error) {
 // settleOutput drops what was built, by any session, of text that was rejected.
 func (w *world) settleOutput(v view) error {
 	return w.out.settle(func(rel string) (node, bool) {
+		if _, _, known := viewNode(v.Files, v.name(rel)); !known {
+			return node{}, true // nobody knows
+		}
 		x := w.compare(v, rel, false)
 		return x.node, !x.same
 	})
@@ -155,7 +158,7 @@ func (w *world) torn(rel string, x want) {
 		return
 	}
 	defer top.Close()
-	if n, _, err := readNodeOf(top, filepath.FromSlash(rel)); err == nil {
+	if n, _, err := readNodeOf(regular{top}, filepath.FromSlash(rel)); err == nil {
 		w.held[rel] = &held{node: n, lower: x.lower}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -44,9 +45,10 @@ func (w *world) noteSession() error {
 func (w *world) holds() bool { return w.stays || w.drops }
 
 // salvage moves output that is still in the layer to the session's entry. No command runs.
-func (w *world) salvage() {
-	if w.drops || w.out == nil {
-		return
+// It fails where something could not be moved: then the layer stays for the next server.
+func (w *world) salvage() error {
+	if w.drops || w.out == nil || w.session == "" {
+		return nil
 	}
 	w.stays = true // all of it
 	var list []output
@@ -55,46 +57,57 @@ func (w *world) salvage() {
 			list = append(list, o)
 		}
 	}
-	if len(list) > 0 {
-		_, _, _ = w.stash(list)
+	if len(list) == 0 {
+		return nil
 	}
+	_, left, err := w.stash(list)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%d names can't be kept", len(left))
+	}
+	return err
 }
 
 // rescue does that for a world that a killed server left.
-func (m *Manager) rescue(root, dir string) {
+func (m *Manager) rescue(root, dir string) error {
 	f, err := osfile.Open(filepath.Join(dir, sessionFile), os.O_RDONLY, 0)
 	if err != nil {
-		return // no command has begun in it
+		return nil //nolint:nilerr // no command has begun in it
 	}
 	defer f.Close()
 	var of owner
 	if json.NewDecoder(f).Decode(&of) != nil || of.Session == "" || of.Drops {
-		return
+		return nil
 	}
 	if of.Kind != Overlay && of.Kind != Shadow && of.Kind != Apart {
-		return
+		return nil
 	}
 	out, err := m.output(root)
 	if err != nil {
-		return
+		return err
 	}
 	w := m.newWorld(root, dir, of.Kind)
 	if w.layer == nil {
-		return
+		return nil
+	}
+	for rel := range of.Made {
+		w.held[rel] = &held{} // no command made it
 	}
 	if of.Kind != Overlay {
 		w.layer = &leftCopy{shadow{w: w}}
 	}
 	w.session, w.out, w.began, w.rules = of.Session, out, of.Began, rulesIn(root)
-	w.salvage()
+	if err := w.salvage(); err != nil {
+		return err
+	}
 	out.mu.Lock()
 	defer out.mu.Unlock()
 	for _, e := range out.list {
 		if e.Session == of.Session && len(of.Made) > 0 {
-			e.Made = of.Made
-			_ = e.write()
+			maps.Copy(e.Made, of.Made)
+			return e.write()
 		}
 	}
+	return nil
 }
 
 // leftCopy is a copy of which the table is lost: what has the size and the time of the

@@ -12,3 +12,11 @@ func identity(info fs.FileInfo) (ino uint64, ctime int64) {
 	}
 	return 0, 0
 }
+
+// names is how many names a file has.
+func names(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

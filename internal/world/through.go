@@ -55,7 +55,7 @@ func (w *world) export(list []output, apart map[string]bool, waiting map[string]
 		return []string{"What was built stays in the session: " + reason(err) + "."}
 	}
 	defer t.close()
-	t.apart, t.moved, t.leadsBack = apart, w.layer.moved, w.leadsBack
+	t.apart, t.moved, t.leadsBack, t.guards = apart, w.layer.moved, w.leadsBack, true
 	t.replaces = func(_ *osfile.Dir, rel string) bool { return w.layer.replaces(rel) }
 	names := ""
 	if w.kind == Apart {

@@ -118,7 +118,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	case w.kind == Apart && len(r.Real) == 0 && len(w.real) > 0:
 		return nil, errRealIsUsed
 	}
-	if !live {
+	if !live && !r.Drop { // whose view has only what is tested
 		if err := w.settleOutput(view{r.View, prefix}); err != nil {
 			return nil, err
 		}
@@ -213,8 +213,7 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	if w.closed {
 		if w.users--; w.users == 0 {
 			w.layer.end()
-			w.salvage()
-			w.remove()
+			w.leave()
 		}
 		return Harvest{}, nil
 	}
@@ -269,9 +268,18 @@ func (w *world) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed = true; w.users == 0 {
-		w.salvage()
-		w.remove()
+		w.leave()
 	}
+}
+
+// leave keeps the output, and takes the world away. Where output can't be kept, the world
+// stays for the next server. w.mu is held, and no command runs in it.
+func (w *world) leave() {
+	if err := w.salvage(); err != nil {
+		w.lock.release()
+		return
+	}
+	w.remove()
 }
 
 // remove takes the world away. w.mu is held, and no command runs in it.
