@@ -65,6 +65,7 @@ func (g *Git) environment(op operation, network bool) []string {
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH="+map[bool]string{true: "0", false: "1"}[network],
 		"GIT_ALLOW_PROTOCOL="+protocols,
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE="+os.DevNull, // an object is what its name says, wherever it is looked at
 		"GIT_PAGER=cat", "PAGER=cat", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no",
 		"GIT_ADVICE=0", "TERM=dumb",
 	)

@@ -82,6 +82,7 @@ var programs = []struct{ key, instead string }{
 var fixed = []override{
 	{"core.fsmonitor", "false"},
 	{"core.untrackedCache", "false"},
+	{"core.commitGraph", "false"}, // a file that says again what the commits say
 	{"gc.auto", "0"},
 	{"gc.autoDetach", "false"},
 	{"maintenance.auto", "false"},
