@@ -134,7 +134,7 @@ var guardList = []guard{
 	{"internal/statedir/statedir.go", "if err := d.Check(); err != nil {", "if err := error(nil); err != nil {", "internal/app", "TestNoWriterBehindLinks"},
 	{"internal/ownstate/ownstate.go", "case v.tracked[strings.ToLower(name)]:", "case false:", "internal/ownstate", "TestTracked"},
 	{"internal/ownstate/ownstate.go", "case kind != 0 && kind != fs.ModeDir:", "case false:", "internal/ownstate", "TestKinds"},
-	{"internal/app/home.go", "said, bad := ownstate.SetAside(dir)", "_ = ownstate.SetAside\n\tvar said []string\n\tbad := dir.Check()", "internal/app", "TestStartsInTheMiddleOfACommit"},
+	{"internal/app/home.go", "said, bad := ownstate.SetAside(dir, gitrepo.Options{Programs: o.settings.Programs()})", "_, _ = ownstate.SetAside, gitrepo.Options{}\n\tvar said []string\n\tbad := dir.Check()", "internal/app", "TestStartsInTheMiddleOfACommit"},
 	{"pendingedits/unseen.go", "if composed(old.base, p.final, p.content) || ", "if true || ", "pendingedits", "TestCommitOfUnseenText"},
 	{"pendingedits/unseen.go", "case isLink != n.link:", "case false:", "pendingedits", "TestCommitOfUnseenText"},
 	{"pendingedits/unseen.go", "case p.mode != 0 && workspace.IsExec(p.mode) != ", "case false && p.mode != 0 && workspace.IsExec(p.mode) != ", "pendingedits", "TestCommitOfUnseenText"},

@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/ownstate"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
@@ -21,7 +22,7 @@ import (
 
 // newHome opens what is in a directory, except for the review queue.
 func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
-	said, bad := ownstate.SetAside(dir)
+	said, bad := ownstate.SetAside(dir, gitrepo.Options{Programs: o.settings.Programs()})
 	h = &Home{Dir: dir, Err: bad, said: said, QueueErr: errors.New("the review queue is not open"), options: o}
 	h.Shadows, err = shadow.New(shadow.Options{
 		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Programs: o.settings.Programs(), Log: o.log,

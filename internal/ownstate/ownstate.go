@@ -39,8 +39,8 @@ const tries = 1000
 const maxSaid = 5
 
 // SetAside moves what is not the server's own out of its directories, before anything is read there, and says what and where
-// to. Where that can't be done, or the directories are no directories of its own, it fails: then none of it may be used.
-func SetAside(dir statedir.Dir) (said []string, err error) {
+// to. git lists what is tracked where its index can't be read here. Where that can't be done, or the directories are no directories of its own, it fails: then none of it may be used.
+func SetAside(dir statedir.Dir, git gitrepo.Options) (said []string, err error) {
 	if err := dir.Check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func SetAside(dir statedir.Dir) (said []string, err error) {
 		if _, err := root.Lstat(place); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		names, err := gitrepo.TrackedBelow(context.Background(), string(dir), ".sidecar/"+place, gitrepo.Options{})
+		names, err := gitrepo.TrackedBelow(context.Background(), string(dir), ".sidecar/"+place, git)
 		if err != nil { // nobody knows whose it is
 			return nil, fmt.Errorf("whether git tracks files in .sidecar/%s can't be found out, so nothing there is used: %w", place, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
@@ -35,12 +36,12 @@ func TestTracked(t *testing.T) {
 			r.Write("sub/"+journal, "evil", "sub/.sidecar/state/runs/mine.jsonl", "mine", "sub/a", "a")
 			r.Git("add", "sub/a")
 			track(r)
-			said, err := SetAside(statedir.Dir(r.Path("sub")))
+			said, err := SetAside(statedir.Dir(r.Path("sub")), gitrepo.Options{})
 			if err != nil || len(said) != 1 || !strings.Contains(said[0], "git tracks it") {
 				t.Fatalf("%q %v", said, err)
 			}
 			has(t, r.Path("sub"), journal, "", ".sidecar/set-aside-1/state/pending/pending.log", "evil", ".sidecar/state/runs/mine.jsonl", "mine")
-			if said, err := SetAside(statedir.Dir(r.Path("sub"))); err != nil || said != nil {
+			if said, err := SetAside(statedir.Dir(r.Path("sub")), gitrepo.Options{}); err != nil || said != nil {
 				t.Errorf("again: %q %v", said, err)
 			}
 		})
@@ -49,7 +50,7 @@ func TestTracked(t *testing.T) {
 		r := gittest.New(t)
 		r.Write(journal, "mine", ".sidecar/settings.json", "{}", ".sidecar/statement", "s")
 		r.Git("add", "-f", ".sidecar/settings.json", ".sidecar/statement")
-		if said, err := SetAside(statedir.Dir(r.Dir)); err != nil || said != nil {
+		if said, err := SetAside(statedir.Dir(r.Dir), gitrepo.Options{}); err != nil || said != nil {
 			t.Errorf("%q %v", said, err)
 		}
 		has(t, r.Dir, journal, "mine", ".sidecar/settings.json", "{}", ".sidecar/statement", "s")
@@ -59,14 +60,14 @@ func TestTracked(t *testing.T) {
 		r.Commit("x", "a", "a")
 		r.Git("update-index", "--add", "--cacheinfo", "160000,"+strings.TrimSpace(r.Git("rev-parse", "HEAD"))+",.sidecar")
 		r.Write(journal, "evil")
-		if said, err := SetAside(statedir.Dir(r.Dir)); err != nil || len(said) != 1 {
+		if said, err := SetAside(statedir.Dir(r.Dir), gitrepo.Options{}); err != nil || len(said) != 1 {
 			t.Errorf("%q %v", said, err)
 		}
 		has(t, r.Dir, journal, "", ".sidecar/set-aside-1/state/pending/pending.log", "evil")
 	})
 	t.Run("no repository", func(t *testing.T) {
 		dir := t.TempDir()
-		if said, err := SetAside(statedir.Dir(dir)); err != nil || said != nil {
+		if said, err := SetAside(statedir.Dir(dir), gitrepo.Options{}); err != nil || said != nil {
 			t.Errorf("%q %v", said, err)
 		}
 	})
@@ -84,7 +85,7 @@ func TestAnotherOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	said, err := SetAside(statedir.Dir(dir))
+	said, err := SetAside(statedir.Dir(dir), gitrepo.Options{})
 	if err != nil || len(said) != 3 || !strings.Contains(strings.Join(said, "\n"), "another user wrote it") {
 		t.Fatalf("%q %v", said, err)
 	}
@@ -103,7 +104,7 @@ func TestKinds(t *testing.T) {
 	if err := ownfile.Symlink(decoy, filepath.Join(dir, journal)); err != nil {
 		t.Skip("there are no links: ", err)
 	}
-	said, err := SetAside(statedir.Dir(dir))
+	said, err := SetAside(statedir.Dir(dir), gitrepo.Options{})
 	if err != nil || len(said) != 2 {
 		t.Fatalf("%q %v", said, err)
 	}
@@ -131,5 +132,20 @@ func has(t *testing.T, dir string, files ...string) {
 		if string(data) != files[i+1] || (err == nil) != (files[i+1] != "") {
 			t.Errorf("%s has %q, %v; want %q", files[i], data, err, files[i+1])
 		}
+	}
+}
+
+// TestAsksTheGitItIsGiven: an index that only git can read is listed by the git of the
+// caller, from where the caller takes programs.
+func TestAsksTheGitItIsGiven(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first", "sub/"+journal, "x\n")
+	r.Git("update-index", "--split-index")
+	dir := statedir.Dir(r.Path("sub"))
+	if said, err := SetAside(dir, gitrepo.Options{Git: filepath.Join(r.Dir, "no-such-git")}); err == nil {
+		t.Errorf("another git was asked: %q", said)
+	}
+	if said, err := SetAside(dir, gitrepo.Options{}); err != nil || len(said) != 1 {
+		t.Errorf("%q, %v", said, err)
 	}
 }

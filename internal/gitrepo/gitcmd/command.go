@@ -157,7 +157,7 @@ func (g *Git) own() (dirs []string) {
 			dirs = append(dirs, dir)
 		}
 	}
-	return dirs
+	return append(dirs, g.besides...)
 }
 
 // noGit is ErrNoGit, with what was found and is not taken.

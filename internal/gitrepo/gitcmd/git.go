@@ -20,6 +20,7 @@ type Git struct {
 
 	bin      string
 	programs *lookup.Finder
+	besides  []string // further directories that are the repository's
 	mayTrust func() bool
 	open     func(dir string) (*Git, error)
 	index    *index.Last
@@ -51,7 +52,8 @@ func New(t Tree, c Config) *Git {
 	return &Git{Tree: t, bin: c.Git, programs: c.Programs, mayTrust: c.Trusted, open: c.Open, index: c.Index}
 }
 
-// Aside runs git on another working tree and directory, with what holds for g.
+// Aside runs git on another working tree and directory, with what holds for g: what
+// is the repository's stays so.
 func (g *Git) Aside(t Tree, x *index.Last) *Git {
-	return &Git{Tree: t, bin: g.bin, mayTrust: g.mayTrust, open: g.open, index: x}
+	return &Git{Tree: t, bin: g.bin, programs: g.programs, besides: g.own(), mayTrust: g.mayTrust, open: g.open, index: x}
 }

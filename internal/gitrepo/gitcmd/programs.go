@@ -188,11 +188,11 @@ func (g *Git) usableHooks(value string) string {
 	return gitfile.Resolve(gitconfig.ExpandHome(value), g.Dir) // hooks run at the top of the working tree
 }
 
-// outside reports whether a path lies neither in the working tree nor in the
-// repository, links followed.
+// outside reports whether a path lies in none of the directories that are the
+// repository's, links followed.
 func (g *Git) outside(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return !gitfile.Within(g.Dir, path) && !gitfile.Within(g.GitDir, path) && !gitfile.Within(g.CommonDir, path)
+	return !slices.ContainsFunc(g.own(), func(dir string) bool { return gitfile.Within(dir, path) })
 }
