@@ -105,6 +105,8 @@ var vectors = []vector{
 		"git -c protocol.file.allow=always submodule add -q $PWD/../up.git sub; git commit -qm sm; git config submodule.sub.update '!evil'; git config submodule.recurse true"},
 	{"remote repository in the work", "push",
 		"git clone -q --bare ../up.git r.git; mkdir -p r.git/hooks; for h in pre-receive update post-update reference-transaction; do printf '#!/bin/sh\\nevil\\n' >r.git/hooks/$h; done; chmod +x r.git/hooks/*; git remote set-url origin ./r.git"},
+	{"rebase.instructionFormat", "pull-rebase",
+		"git reset -q --hard HEAD~1; echo x > c.txt; git add c.txt; git commit -qm ours; git config rebase.instructionFormat '%s%nexec evil'"},
 	{"trailer", "",
 		"git config trailer.x.key X; git config trailer.x.command evil; git config trailer.x.cmd evil"},
 	{"alias", "",

@@ -39,6 +39,7 @@ var programs = []struct{ key, instead string }{
 	{"filter.*.process", ""},
 	{"filter.*.required", "false"},
 	{"merge.*.driver", "git merge-file --quiet --marker-size=%L %A %O %B"}, // what git does without a driver
+	{"rebase.instructionformat", "%s"},                                     // a line of the list that a rebase obeys
 	{"branch.*.mergeoptions", ""},                                          // --strategy=x runs git-merge-x
 	{"pull.twohead", "ort"},
 	{"pull.octopus", "octopus"},
