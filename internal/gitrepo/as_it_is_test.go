@@ -37,3 +37,61 @@ git switch -q master && git switch -qc good && echo y > b.txt && git commit -qam
 	}
 	w.same("git --no-replace-objects rev-list --count evil 2>/dev/null", "1")
 }
+
+// TestSwitchSaysNothing: git does not ask for the state of the submodules of the new
+// index, in which it would obey their settings.
+func TestSwitchSaysNothing(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.sh(`git init -q sub && (cd sub && echo s > s && git add s && git commit -qm s) && git switch -qc evil && git add sub 2>/dev/null && git commit -qm evil && git switch -q master 2>/dev/null &&
+cd sub && git config filter.x.clean 'evil;cat' && mkdir -p .git/info && echo '* filter=x' > .git/info/attributes && touch -d @1 s`)
+	w.fired()
+	w.sh("git switch evil; git switch -q master; touch -d @2 sub/s")
+	if !w.fired() {
+		t.Fatal("plain git does not run evil, so this shows nothing")
+	}
+	_, err := w.SwitchBranch(t.Context(), "evil")
+	if w.fired() {
+		t.Error("evil ran")
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	w.same("git symbolic-ref HEAD; git ls-files", "refs/heads/evil\na.txt\nb.txt\nsub")
+}
+
+// TestIgnoredDataStays: a switch, a pull or a stash writes over no file that git does
+// not track, ignored or not.
+func TestIgnoredDataStays(t *testing.T) {
+	for name, do := range map[string]func(w *world) error{
+		"switch": func(w *world) error { _, err := w.SwitchBranch(w.t.Context(), "other"); return err },
+		"pull": func(w *world) error {
+			w.sh("git config branch.master.remote .; git config branch.master.merge refs/heads/other")
+			_, err := w.Pull(w.t.Context(), nil, nil, nil)
+			return err
+		},
+		"stash": func(w *world) error {
+			w.sh("test -e data && mv data kept; echo theirs > data; git add -f data; git stash -q; test -e kept && mv kept data; true")
+			_, err := w.StashApply(w.t.Context(), 0, false)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, there := range []bool{true, false} {
+				w := newWorld(t, Options{})
+				w.sh("git switch -qc other; echo theirs > data; git add -f data; git commit -qm data; git switch -q master; echo data > .git/info/exclude")
+				want := "theirs\n"
+				if there {
+					w.write("data", "mine\n")
+					want = "mine\n"
+				}
+				err := do(w)
+				if there && failureKind(err) != gitcmd.Conflicted || !there && err != nil {
+					t.Errorf("data is there: %v: %v", there, err)
+				}
+				if got := w.read("data"); got != want {
+					t.Errorf("data is there: %v: %q", there, got)
+				}
+			}
+		})
+	}
+}

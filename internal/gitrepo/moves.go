@@ -21,6 +21,7 @@ type Move struct {
 type MovedFile struct {
 	Path string // relative to the top of the working tree
 	Link string // the target of the link that it becomes, "" when it does not
+	gone bool   // it is deleted
 }
 
 // Do does it, and says what did not happen as in a terminal.
@@ -83,8 +84,9 @@ const maxTarget = 4096
 func (r *Repo) moved(ctx context.Context, list []entry, becomes func(entry) (mode, hash string)) ([]MovedFile, error) {
 	files := make([]MovedFile, 0, len(list))
 	for _, e := range list {
-		f := MovedFile{Path: e.path}
-		if mode, hash := becomes(e); mode == "120000" {
+		mode, hash := becomes(e)
+		f := MovedFile{Path: e.path, gone: mode == "000000"}
+		if mode == "120000" {
 			target, err := r.target(ctx, hash)
 			if err != nil {
 				return nil, err

@@ -184,7 +184,7 @@ func (r *Repo) LookAtStashApply(ctx context.Context, nth int, pop bool) (*Move, 
 		return nil, err
 	}
 	return &Move{Files: files, Pin: stash, op: "stash-apply", do: func(ctx context.Context, _ *moment) (string, error) {
-		if err := r.stashApply(ctx, at, stash, nth); err != nil || !pop {
+		if err := r.stashApply(ctx, at, stash, files, nth); err != nil || !pop {
 			return "", err
 		}
 		ctx = context.WithoutCancel(ctx)
@@ -225,7 +225,7 @@ func (r *Repo) inStash(ctx context.Context, stash string) ([]MovedFile, error) {
 }
 
 // stashApply brings back exactly a stash.
-func (r *Repo) stashApply(ctx context.Context, at place, stash string, nth int) error {
+func (r *Repo) stashApply(ctx context.Context, at place, stash string, files []MovedFile, nth int) error {
 	h, err := r.hold()
 	if err != nil {
 		return err
@@ -237,6 +237,9 @@ func (r *Repo) stashApply(ctx context.Context, at place, stash string, nth int) 
 	}
 	defer a.remove()
 	if err := a.borrow(h); err != nil {
+		return err
+	}
+	if err := r.noneInTheWay(ctx, a.Git, files); err != nil {
 		return err
 	}
 	_, failed := a.Run(ctx, gitcmd.Invocation{Op: "stash-apply", Args: []string{stash}})

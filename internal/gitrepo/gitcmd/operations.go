@@ -78,7 +78,7 @@ var operations = []operation{
 	{name: "attach", command: []string{"symbolic-ref", "-m"}, hooks: refHooks, time: quick},
 	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
-	{name: "switch", command: []string{"switch", "--no-progress", "--no-recurse-submodules"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
+	{name: "switch", command: []string{"switch", "--quiet", "--no-progress", "--no-recurse-submodules", "--no-overwrite-ignore"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
 	{name: "stash-store", command: []string{"stash", "store", "--quiet"}, flags: []string{"--message="}, hooks: refHooks, time: quick},
