@@ -40,7 +40,7 @@ func newPull(d Deps) *tools.Tool {
 			return tools.Result{}, nil, err
 		}
 		hooks := d.hooks(c, p)
-		done, err := p.repo.Pull(ctx, in.Rebase, func(ctx context.Context, m *gitrepo.Move) error { return c.MayWrite(ctx, p.writes(m)) }, hooks.run)
+		done, err := p.repo.Pull(ctx, in.Rebase, func(ctx context.Context, m *gitrepo.Move) error { return p.mayWrite(ctx, c, m) }, hooks.run)
 		if err != nil {
 			return tools.Result{}, hooks.changes(), failed(err)
 		}

@@ -105,7 +105,7 @@ func stash(ctx context.Context, c *tools.Call, p repository, h hooks, in stashAr
 		if errors.Is(err, gitrepo.ErrMoved) { // what was not saved is on the disk by now
 			again := looked{repo: p.repo}
 			if again.move, again.err = p.repo.LookAtStashPush(ctx, in.Message, p.below); again.err == nil {
-				again.err = c.MayWrite(ctx, p.writes(again.move))
+				again.err = p.mayWrite(ctx, c, again.move)
 			}
 			if err = again.err; err == nil {
 				said, err = again.do(ctx, h)

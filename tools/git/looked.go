@@ -2,8 +2,11 @@ package git
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -26,7 +29,11 @@ func (d Deps) look(ctx context.Context, files workspace.Files, at func(repositor
 	if err != nil {
 		return looked{err: err}, tools.Writes{}
 	}
-	return looked{repo: p.repo, move: m}, p.writes(m)
+	w, err := p.writes(m)
+	if err != nil {
+		return looked{err: err}, tools.Writes{}
+	}
+	return looked{repo: p.repo, move: m}, w
 }
 
 // do does it, with the hooks that come after it.
@@ -38,16 +45,36 @@ func (l looked) do(ctx context.Context, h hooks) (notes []string, err error) {
 	return append(notes, h.said()...), err
 }
 
-// writes is what an operation writes, under the names of the view. What lies outside
-// of it keeps the name that it has in the repository.
-func (p repository) writes(m *gitrepo.Move) tools.Writes {
+// maxNamed bounds the files that an error names.
+const maxNamed = 5
+
+// writes is what an operation writes, under the names of the view. One that writes
+// outside of it is refused, as any tool's writing there.
+func (p repository) writes(m *gitrepo.Move) (tools.Writes, error) {
 	w := tools.Writes{Version: m.Pin}
+	var outside []string
 	for _, f := range m.Files {
 		name, ok := p.name(f.Path)
 		if !ok {
-			name = f.Path
+			outside = append(outside, shown(f.Path))
+			continue
 		}
 		w.Files = append(w.Files, tools.Written{Path: name, Link: f.Link})
 	}
-	return w
+	if n := len(outside); n > 0 {
+		if n > maxNamed {
+			outside = append(outside[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+		}
+		return tools.Writes{}, gitcmd.Failf(gitcmd.Outside, "the repository is larger than the workspace, and files outside of it would change: %s; the user can do it in a terminal", strings.Join(outside, ", "))
+	}
+	return w, nil
+}
+
+// mayWrite asks on the way whether an operation may write what it writes.
+func (p repository) mayWrite(ctx context.Context, c *tools.Call, m *gitrepo.Move) error {
+	w, err := p.writes(m)
+	if err != nil {
+		return err
+	}
+	return c.MayWrite(ctx, w)
 }

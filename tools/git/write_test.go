@@ -309,3 +309,31 @@ func TestUntrustedHooks(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingOutsideChanges: in a repository that is larger than the workspace no
+// switch, pull or stash writes outside of it; one that stays within it works.
+func TestNothingOutsideChanges(t *testing.T) {
+	for name, args := range map[string]string{"git_branch": `{"action":"switch","name":"other"}`, "git_pull": `{"rebase":false}`, "git_stash": `{"action":"pop"}`} {
+		t.Run(name, func(t *testing.T) {
+			for _, file := range []string{"a.txt", "d/b.txt"} {
+				r := sample(t)
+				files := view(t, filepath.Join(r.Dir, "d"))
+				r.Git("switch", "-qc", "other")
+				r.Commit("other", file, "theirs\n")
+				r.Git("switch", "-q", "-")
+				r.Git("branch", "-q", "--set-upstream-to=other")
+				r.Write(file, "theirs\n")
+				r.Git("stash", "-q")
+				before := r.Git("rev-parse", "HEAD")
+				_, err := run(t, Tools(deps(gitrepo.Options{})), files, name, args)
+				data, _ := os.ReadFile(r.Path(file))
+				if file == "a.txt" && (tools.AsError(errors.Join(err, errors.New("x"))).Code != tools.OutsideWorkspace || err == nil || !strings.Contains(err.Error(), "a.txt") || string(data) == "theirs\n" || r.Git("rev-parse", "HEAD") != before) {
+					t.Errorf("outside: %v, %q", err, data)
+				}
+				if file != "a.txt" && (err != nil || string(data) != "theirs\n") {
+					t.Errorf("inside: %v, %q", err, data)
+				}
+			}
+		})
+	}
+}
