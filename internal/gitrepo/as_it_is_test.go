@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
@@ -93,5 +94,46 @@ func TestIgnoredDataStays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhatTheIndexLacks: git may write files in which the two commits do not differ,
+// if the index lacks them or marks them as absent.
+func TestWhatTheIndexLacks(t *testing.T) {
+	ctx := t.Context()
+	w := newWorld(t, Options{})
+	w.sh("mkdir .vscode; echo x > .vscode/tasks.json; git add .; git commit -qm tasks; git switch -qc other; echo y > b.txt; git commit -qam other; git switch -q master")
+	look := func(want string) *Move {
+		t.Helper()
+		m, err := w.LookAtSwitch(ctx, "other")
+		if err != nil || strings.Join(movedPaths(m), " ") != want {
+			t.Fatalf("%v, %v", movedPaths(m), err)
+		}
+		return m
+	}
+	refused := func(m *Move, words string) {
+		t.Helper()
+		if _, err := m.Do(ctx, w.Repo, nil); failureKind(err) != gitcmd.Conflicted || !strings.Contains(err.Error(), words) {
+			t.Errorf("%v", err)
+		}
+		w.same("git symbolic-ref HEAD; cat .vscode/tasks.json", "refs/heads/master\nmine")
+	}
+	w.write(".vscode/tasks.json", "mine\n")
+	m := look("b.txt")
+	w.sh("mv .git/index kept")
+	refused(m, "git reset")
+	refused(look("b.txt .vscode/tasks.json a.txt"), "git reset")
+	w.sh("mv kept .git/index; git update-index --skip-worktree .vscode/tasks.json")
+	refused(m, "changed after it was looked at")
+	look("b.txt .vscode/tasks.json")
+	w.sh("git update-index --no-skip-worktree .vscode/tasks.json")
+	if _, err := look("b.txt").Do(ctx, w.Repo, nil); err != nil {
+		t.Error(err)
+	}
+	w.same("git symbolic-ref HEAD; cat .vscode/tasks.json b.txt", "refs/heads/other\nmine\ny")
+	w.sh("git checkout -q .; git switch -q master; git update-index --skip-worktree .vscode/tasks.json; git rm -q --cached a.txt; mv a.txt kept")
+	m = look("b.txt .vscode/tasks.json a.txt")
+	if _, err := m.Do(ctx, w.Repo, nil); err != nil {
+		t.Error(err)
 	}
 }

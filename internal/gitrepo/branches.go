@@ -115,12 +115,12 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 	if err := r.notElsewhere(ctx, ref); err != nil {
 		return nil, err
 	}
-	files, err := r.differ(ctx, from.commit, to)
+	files, err := r.moves(ctx, from.commit, to)
 	if err != nil {
 		return nil, err
 	}
 	return &Move{Files: files, Pin: from.commit + " " + to, op: "switch", do: func(ctx context.Context, m *moment) (string, error) {
-		err := r.moveTo(ctx, from, to, func() error {
+		err := r.moveTo(ctx, from, to, files, func() error {
 			ctx := context.WithoutCancel(ctx)
 			if remote != "" {
 				if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-tracking", Args: []string{name, remote}}); err != nil {

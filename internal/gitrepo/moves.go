@@ -3,8 +3,12 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 )
 
@@ -77,6 +81,49 @@ func (r *Repo) differ(ctx context.Context, from, to string) ([]MovedFile, error)
 	return r.moved(ctx, parseRaw(string(out)), func(e entry) (mode, hash string) { return e.newMode, e.newHash })
 }
 
+// moves are the files that going from one commit to another may write.
+func (r *Repo) moves(ctx context.Context, from, to string) ([]MovedFile, error) {
+	files, err := r.differ(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	more, err := r.unseen(ctx, r.Git, to)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, f := range files {
+		known[f.Path] = true
+	}
+	for _, f := range more {
+		if !known[f.Path] {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+// unseen are the files of a commit that the index does not have, or has without one
+// in the working tree. git may write these although they are as in the commit before.
+func (r *Repo) unseen(ctx context.Context, g *gitcmd.Git, commit string) ([]MovedFile, error) {
+	index, err := r.indexed(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.Run(ctx, gitcmd.Invocation{Op: "list-tree", Args: []string{commit}})
+	if err != nil {
+		return nil, r.Git.Explain(err)
+	}
+	var list []entry
+	for path, e := range parseStage(string(out)) {
+		if absent, there := index[path]; absent || !there {
+			list = append(list, entry{path: path, newMode: e.newMode, newHash: e.newHash})
+		}
+	}
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	return r.moved(ctx, list, func(e entry) (mode, hash string) { return e.newMode, e.newHash })
+}
+
 // maxTarget bounds the target of a link.
 const maxTarget = 4096
 
@@ -116,7 +163,7 @@ func (r *Repo) target(ctx context.Context, hash string) (string, error) {
 // moveTo has the working tree go from one commit to another, as git switch does.
 // done is called once that has happened, with the index still held; when it fails,
 // the working tree goes back.
-func (r *Repo) moveTo(ctx context.Context, from place, to string, done func() error) error {
+func (r *Repo) moveTo(ctx context.Context, from place, to string, looked []MovedFile, done func() error) error {
 	h, err := r.hold()
 	if err != nil {
 		return err
@@ -132,6 +179,18 @@ func (r *Repo) moveTo(ctx context.Context, from place, to string, done func() er
 	defer a.remove()
 	if err := a.borrow(h); err != nil {
 		return err
+	}
+	if from.commit != "" && !gitfile.Exists(filepath.Join(a.dir, "index")) {
+		return gitcmd.Failf(gitcmd.Conflicted, "the repository has no index, without which git would write all files anew, so nothing was done; the user can rebuild it with git reset")
+	}
+	now, err := r.unseen(ctx, a.Git, to)
+	if err != nil {
+		return err
+	}
+	for _, f := range now {
+		if !slices.ContainsFunc(looked, func(l MovedFile) bool { return l.Path == f.Path }) {
+			return ErrMoved
+		}
 	}
 	if err := a.run(ctx, "switch", "--detach", to); err != nil {
 		return r.Git.Explain(err)

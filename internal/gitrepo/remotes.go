@@ -241,12 +241,12 @@ func (r *Repo) pulled(ctx context.Context, at place, to string, look func(contex
 	if at.commit == to {
 		return nil
 	}
-	files, err := r.differ(ctx, at.commit, to)
+	files, err := r.moves(ctx, at.commit, to)
 	if err != nil {
 		return err
 	}
 	m := &Move{Files: files, Pin: at.commit + " " + to, do: func(ctx context.Context, _ *moment) (string, error) {
-		err := r.moveTo(ctx, at, to, func() error {
+		err := r.moveTo(ctx, at, to, files, func() error {
 			was := at.commit
 			if was == "" {
 				was = strings.Repeat("0", len(to))
