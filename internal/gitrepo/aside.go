@@ -134,6 +134,9 @@ func (a *aside) run(ctx context.Context, op string, args ...string) error {
 
 // hold locks the index the way git does.
 func (r *Repo) hold() (*index.Held, error) {
+	if err := r.Git.NoLinks(); err != nil { // before anything is done aside
+		return nil, err
+	}
 	path := filepath.Join(r.GitDir, "index")
 	h, err := index.Hold(path)
 	if errors.Is(err, index.ErrLocked) {

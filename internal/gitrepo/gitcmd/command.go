@@ -57,6 +57,11 @@ func (g *Git) Run(ctx context.Context, c Invocation) ([]byte, error) {
 	if err := g.mayRun(ctx, op, conf); err != nil {
 		return nil, err
 	}
+	if op.writes {
+		if err := g.NoLinks(); err != nil {
+			return nil, err
+		}
+	}
 	if op.index {
 		if err := g.soundIndex(conf); err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ type operation struct {
 	signs   bool     // may make a signature
 	index   bool     // goes by the index of the working tree, and is refused while that is damaged
 	filters bool     // writes files of the working tree, through the filters that attributes name
+	writes  bool     // writes in the repository
 	nested  bool     // asks submodules for their state, with their own settings
 	guarded []string // what is said besides, so that no setting of the repository decides it
 	time    time.Duration
@@ -64,42 +65,42 @@ var operations = []operation{
 	{name: "object-type", command: []string{"cat-file", "-t"}, time: quick},
 
 	// The index.
-	{name: "stage", command: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, index: true, time: slow},
-	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, index: true, time: quick},
-	{name: "read-tree", command: []string{"read-tree"}, flags: []string{"--empty"}, time: slow},
-	{name: "write-tree", command: []string{"write-tree"}, index: true, time: slow},
+	{name: "stage", command: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, index: true, writes: true, time: slow},
+	{name: "index-info", command: []string{"update-index", "-z", "--index-info"}, index: true, writes: true, time: quick},
+	{name: "read-tree", command: []string{"read-tree"}, flags: []string{"--empty"}, writes: true, time: slow},
+	{name: "write-tree", command: []string{"write-tree"}, index: true, writes: true, time: slow},
 	{name: "hash-only", command: []string{"hash-object", "--stdin"}, flags: []string{"--path="}, filters: true, time: quick},
-	{name: "hash-object", command: []string{"hash-object", "-w", "--stdin"}, flags: []string{"--path=", "--no-filters"}, time: quick},
+	{name: "hash-object", command: []string{"hash-object", "-w", "--stdin"}, flags: []string{"--path=", "--no-filters"}, writes: true, time: quick},
 
 	// Commits, branches, stashes.
-	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, index: true, time: long},
-	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, time: quick},
-	{name: "create-tracking", command: []string{"branch", "--quiet", "--track"}, hooks: refHooks, time: quick},
-	{name: "attach", command: []string{"symbolic-ref", "-m"}, hooks: refHooks, time: quick},
-	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, time: quick},
-	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, time: quick},
-	{name: "switch", command: []string{"switch", "--quiet", "--no-progress", "--no-recurse-submodules", "--no-overwrite-ignore"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: stashHooks, filters: true, nested: true, index: true, time: slow},
-	{name: "stash-store", command: []string{"stash", "store", "--quiet"}, flags: []string{"--message="}, hooks: refHooks, time: quick},
-	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, time: quick},
+	{name: "commit", command: []string{"commit", "--quiet", "--cleanup=whitespace", "--no-edit", "-F", "-"}, flags: []string{"--no-gpg-sign"}, hooks: commitHooks, signs: true, nested: true, index: true, writes: true, time: long},
+	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, writes: true, time: quick},
+	{name: "create-tracking", command: []string{"branch", "--quiet", "--track"}, hooks: refHooks, writes: true, time: quick},
+	{name: "attach", command: []string{"symbolic-ref", "-m"}, hooks: refHooks, writes: true, time: quick},
+	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, writes: true, time: quick},
+	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, writes: true, time: quick},
+	{name: "switch", command: []string{"switch", "--quiet", "--no-progress", "--no-recurse-submodules", "--no-overwrite-ignore"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, writes: true, time: slow},
+	{name: "stash-push", command: []string{"stash", "push", "--quiet"}, flags: []string{"--message="}, paths: true, hooks: stashHooks, filters: true, nested: true, index: true, writes: true, time: slow},
+	{name: "stash-apply", command: []string{"stash", "apply", "--quiet"}, flags: []string{"--index"}, hooks: stashHooks, filters: true, nested: true, index: true, writes: true, time: slow},
+	{name: "stash-store", command: []string{"stash", "store", "--quiet"}, flags: []string{"--message="}, hooks: refHooks, writes: true, time: quick},
+	{name: "stash-drop", command: []string{"stash", "drop", "--quiet"}, hooks: refHooks, writes: true, time: quick},
 	{name: "stash-list", command: []string{"log", "--no-color", "--no-show-signature", "-g", "--first-parent", "-m", "--format=%gd%x00%ct%x00%gs%x00", "-z", "refs/stash", "--"}, time: quick},
 	{name: "is-ancestor", command: []string{"merge-base", "--is-ancestor"}, time: slow},
 	{name: "fork-point", command: []string{"merge-base", "--fork-point"}, time: slow},
-	{name: "skip-all", command: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, index: true, time: slow},
-	{name: "merge", command: []string{"merge", "--no-edit", "--no-progress", "--no-stat", "--no-autostash", "--no-verify-signatures"}, flags: []string{"--no-ff", "-m"}, hooks: mergeHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, time: long},
-	{name: "rebase", command: []string{"rebase", "--no-stat", "--no-autostash", "--no-autosquash"}, flags: []string{"--onto=", "--rebase-merges"}, hooks: rebaseHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, time: long},
+	{name: "skip-all", command: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, index: true, writes: true, time: slow},
+	{name: "merge", command: []string{"merge", "--no-edit", "--no-progress", "--no-stat", "--no-autostash", "--no-verify-signatures"}, flags: []string{"--no-ff", "-m"}, hooks: mergeHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, writes: true, time: long},
+	{name: "rebase", command: []string{"rebase", "--no-stat", "--no-autostash", "--no-autosquash"}, flags: []string{"--onto=", "--rebase-merges"}, hooks: rebaseHooks, signs: true, filters: true, nested: true, guarded: []string{"--strategy=ort"}, index: true, writes: true, time: long},
 
 	// Remotes.
-	{name: "push", command: []string{"push", "--porcelain", "--no-recurse-submodules"}, flags: []string{"--set-upstream"}, hooks: []string{"pre-push", "reference-transaction"}, network: true, guarded: []string{"--receive-pack=git-receive-pack"}, time: long},
-	{name: "fetch", command: []string{"fetch", "--no-progress", "--no-recurse-submodules"}, hooks: refHooks, network: true, guarded: []string{"--upload-pack=git-upload-pack"}, time: long},
+	{name: "push", command: []string{"push", "--porcelain", "--no-recurse-submodules"}, flags: []string{"--set-upstream"}, hooks: []string{"pre-push", "reference-transaction"}, network: true, guarded: []string{"--receive-pack=git-receive-pack"}, writes: true, time: long},
+	{name: "fetch", command: []string{"fetch", "--no-progress", "--no-recurse-submodules"}, hooks: refHooks, network: true, guarded: []string{"--upload-pack=git-upload-pack"}, writes: true, time: long},
 
 	// Linked working trees.
 	{name: "worktree-list", command: []string{"worktree", "list", "--porcelain", "-z"}, time: quick},
-	{name: "worktree-add", command: []string{"worktree", "add", "--quiet", "--detach"}, flags: []string{"--lock"}, hooks: checkoutHooks, filters: true, time: long},
-	{name: "worktree-add-empty", command: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout"}, flags: []string{"--lock"}, hooks: checkoutHooks, time: quick},
-	{name: "worktree-remove", command: []string{"worktree", "remove"}, flags: []string{"--force"}, nested: true, time: slow},
-	{name: "worktree-prune", command: []string{"worktree", "prune"}, flags: []string{"--expire=now"}, time: quick},
+	{name: "worktree-add", command: []string{"worktree", "add", "--quiet", "--detach"}, flags: []string{"--lock"}, hooks: checkoutHooks, filters: true, writes: true, time: long},
+	{name: "worktree-add-empty", command: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout"}, flags: []string{"--lock"}, hooks: checkoutHooks, writes: true, time: quick},
+	{name: "worktree-remove", command: []string{"worktree", "remove"}, flags: []string{"--force"}, nested: true, writes: true, time: slow},
+	{name: "worktree-prune", command: []string{"worktree", "prune"}, flags: []string{"--expire=now"}, writes: true, time: quick},
 }
 
 func findOperation(name string) (operation, bool) {
