@@ -14,7 +14,7 @@ import (
 
 // maxLooked bounds how many names of a repository are looked at before a run that
 // writes.
-const maxLooked = 10_000
+const maxLooked = 200_000
 
 // shared are what repositories that share another one have as links to the same names
 // there, as git-new-workdir and repo make them.
