@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -36,7 +35,7 @@ func TestAnswers(t *testing.T) {
 		return Verdict{Decision: Allow, Pending: filepath.Base(w.Path) == "pending.txt"}, nil
 	}
 	elsewhere := t.TempDir()
-	if err := errors.Join(os.MkdirAll(filepath.Join(home, ".config/sidecar"), 0o700), os.Symlink(filepath.Join(home, ".config/sidecar"), filepath.Join(home, "link"))); err != nil {
+	if err := errors.Join(ownfile.MkdirAll(filepath.Join(home, ".config/sidecar"), 0o700), ownfile.Symlink(filepath.Join(home, ".config/sidecar"), filepath.Join(home, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Root: root, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Secret: []string{filepath.Join(home, ".config/sidecar")}, Getenv: func(name string) string {

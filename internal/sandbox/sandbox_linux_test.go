@@ -173,8 +173,11 @@ func TestOrdinary(t *testing.T) {
 	// The standard library is compiled there already, for the program of testdata/init.
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
 	cache := strings.TrimSpace(string(out))
-	if err = errors.Join(err, ownfile.MkdirAll(cache, 0o700)); err != nil {
+	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(cache); err != nil {
+		t.Skip("nothing was compiled on this machine yet")
 	}
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)

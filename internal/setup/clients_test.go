@@ -105,7 +105,7 @@ func TestPlugin(t *testing.T) {
 	if r := w.state("nvim", "ide"); r.State != Off {
 		t.Errorf("%+v", r)
 	}
-	if p := w.apply("nvim", Options{}); len(p.Changes) != 10 || len(p.Foreign) != 0 {
+	if p := w.apply("nvim", Options{}); len(p.Changes) != 11 || len(p.Foreign) != 0 {
 		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
 	}
 	if p := w.plan("nvim", Options{}); !p.Done || w.state("nvim", "ide").State != On {

@@ -14,8 +14,9 @@ import (
 )
 
 // Where a test's directories are: a test may name another place for those of programs, after it has made its own;
-// sockets need short paths, whatever TMPDIR is; and thousands of crashes are tried in memory.
-var atStart, short, memory = os.TempDir(), "/tmp", "/dev/shm"
+// sockets need short paths, whatever TMPDIR is; thousands of crashes are tried in memory; and another user may reach what
+// a private directory hides.
+var atStart, short, memory, lasting = os.TempDir(), "/tmp", "/dev/shm", "/var/tmp"
 
 // place is a path: the system's directory for temporary files, the test's own directory in it, and the rest.
 // testing makes a directory for each test, os.MkdirTemp one for others.
@@ -26,7 +27,7 @@ func find(op, path string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	for _, dir := range []string{os.TempDir(), atStart, short, memory} {
+	for _, dir := range []string{os.TempDir(), atStart, short, memory, lasting} {
 		real, err := filepath.EvalSymlinks(dir) // tests resolve it where it is a link, as on macOS
 		if err != nil {
 			continue

@@ -401,38 +401,6 @@ test('output is shown as it comes', async () => {
   await me.command('View: Close All Editors');
 });
 
-test('output of commands is held for the person, who accepts it or drops it', async t => {
-  await me.agent('sidecar.session.open', { id: 'builder', mode: 'review' });
-  const made = path.join(box.ws, 'node_modules/tool/run'), row = me.row('Output of builder');
-  const build = () => me.call('run_command', { command: 'mkdir -p node_modules/tool && echo made > node_modules/tool/index.js && echo true > node_modules/tool/run && chmod +x node_modules/tool/run' }, 'builder');
-  const r = await build();
-  assert.equal(r.ok, true, r.content);
-  if (fs.existsSync(made)) { t.skip('commands have no world here'); fs.rmSync(path.join(box.ws, 'node_modules'), { recursive: true }); return; }
-  await row.waitFor();
-  await eventually('how much it is', async () => (await me.rows()).some(text => /Output of builder ?2 files, 1 KiB in node_modules/.test(text)));
-  await me.unfold(row);
-  await eventually('the program', async () => (await me.rows()).some(text => /node_modules\/tool\/run ?program/.test(text)));
-  await me.shot('output');
-  const ask = action => eventually('the dialog', async () => {
-    if (await me.dialog.count() > 0) { return true; }
-    await me.inline(row, action).catch(() => {}); // a click on a row that is just redrawn is lost
-    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
-  });
-  await ask('Accept Output');
-  assert.match(await me.text(me.dialog), /Accept the output of "builder"\?[\s\S]*Programs: node_modules\/tool\/run/);
-  assert.equal(fs.existsSync(made), false, 'nothing is there before the answer');
-  await me.dialog.locator('.monaco-button', { hasText: 'Accept Output' }).click();
-  await eventually('it is in the workspace', () => fs.existsSync(made));
-  await eventually('the row is gone', async () => await row.count() === 0);
-  fs.rmSync(path.join(box.ws, 'node_modules'), { recursive: true });
-  assert.equal((await build()).ok, true);
-  await row.waitFor();
-  await me.command('SideCar: Drop Output');
-  await me.dialog.locator('.monaco-button', { hasText: 'Drop Output' }).click();
-  await eventually('the row is gone', async () => await row.count() === 0);
-  assert.equal(fs.existsSync(made), false);
-});
-
 test('diagrams are drawn, when an agent shows one without taking the focus', async () => {
   await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'docs/design.md'))` });
   const drawings = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
