@@ -165,13 +165,7 @@ func (u *user) without(missing ...string) string {
 		list, _ := os.ReadDir(from)
 		for _, e := range list {
 			if !slices.Contains(missing, e.Name()) {
-				name := filepath.Join(dir, e.Name())
-				if _, err := os.Lstat(name); err == nil {
-					continue // the first counts
-				}
-				if err := ownfile.WriteFile(name, []byte("#!/bin/sh\nexec "+filepath.Join(from, e.Name())+" \"$@\"\n"), 0o755); err != nil {
-					u.t.Fatal(err)
-				}
+				_ = ownfile.Program(filepath.Join(from, e.Name()), filepath.Join(dir, e.Name())) // the first counts, and what is no program does not
 			}
 		}
 	}

@@ -158,6 +158,18 @@ func Symlink(target, path string) error {
 	return in("symlink", path, func(root *os.Root, name string) error { return root.Symlink(target, name) })
 }
 
+// Program makes a link to a program of the system, which a test starts and never writes.
+func Program(target, path string) error {
+	info, err := os.Stat(target)
+	if err != nil {
+		return err
+	}
+	if dir := filepath.Dir(target); !info.Mode().IsRegular() || info.Mode()&0o111 == 0 || dir != "/usr/bin" && dir != "/bin" {
+		return &os.LinkError{Op: "program", Old: target, New: path, Err: errors.New("it is no program of the system")}
+	}
+	return in("program", path, func(root *os.Root, name string) error { return root.Symlink(target, name) })
+}
+
 // Rename is os.Rename.
 func Rename(from, to string) error { return two("rename", from, to, (*os.Root).Rename) }
 
