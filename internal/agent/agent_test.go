@@ -110,7 +110,7 @@ func TestJournalTorn(t *testing.T) {
 
 // Behaviour 1: on a full disk nothing is done that is not in the journal.
 func TestFullDisk(t *testing.T) {
-	full, err := ownfile.OpenFile("/dev/full", os.O_RDWR, 0)
+	full, err := ownfile.Device("/dev/full", os.O_RDWR)
 	if err != nil {
 		t.Skip("there is no full disk here: ", err)
 	}

@@ -151,7 +151,7 @@ func TestAgentEarlierNot(t *testing.T) {
 	r.refuses(run, object{"agent": "scripted", "resume": "earlier-1"}, "not allowed yet")
 	r.refuses(sessions, object{"agent": "nobody"}, "no such agent")
 	r.refuses(sessions, object{"agent": "mute"}, "sidecar-ls run --")
-	r.refuses(sessions, object{"agent": "absent", "consent": true}, "was not started")
+	r.refuses(sessions, object{"agent": "absent", "consent": true}, "is not on PATH; install it")
 	r.refuses(sessions, scripted(object{"cursor": "a\x1bb"}), "cursor:")
 	r.refuses(run, scripted(object{"resume": "nonesuch"}), "no such conversation")
 	r.refuses(run, scripted(object{"resume": "nonesuch", "prompt": "say hello"}), "sidecar.agent.sessions lists")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // What a person does with the queue is written down as calls are: what, to
@@ -77,11 +79,14 @@ func TestDecisionsAreWrittenDown(t *testing.T) {
 func TestUnwrittenLogIsToldOnce(t *testing.T) {
 	home(t)
 	for _, broken := range []bool{true, false} {
-		files := map[string]string{"a.txt": "one\n"}
-		if broken {
-			files[".sidecar/logs"] = "a file\n"
+		dir := project(t, map[string]string{"a.txt": "one\n"})
+		r, log := serveWhole(t, dir, fakeeditor.Options{})
+		if broken { // after the start, which sets aside what is in the way
+			logs := filepath.Join(dir, ".sidecar", "logs")
+			if err := errors.Join(ownfile.MkdirAll(filepath.Dir(logs), 0o755), ownfile.RemoveAll(logs), ownfile.WriteFile(logs, []byte("a file\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		r, log := serveWhole(t, project(t, files), fakeeditor.Options{})
 		r.mode("review")
 		for _, text := range []string{"two\n", "three\n", "four\n"} {
 			if res := command[result](r, "sidecar.tools.call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": text}}); !res.OK {

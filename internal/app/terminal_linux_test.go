@@ -18,7 +18,7 @@ import (
 func pty(t *testing.T) (other, tty *os.File) {
 	t.Helper()
 	const setLock, getNumber = 0x40045431, 0x80045430 // TIOCSPTLCK and TIOCGPTN, ioctl_tty(2)
-	other, err := ownfile.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	other, err := ownfile.Device("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY)
 	if err != nil {
 		t.Skip("there are no terminals here:", err)
 	}
@@ -32,7 +32,7 @@ func pty(t *testing.T) (other, tty *os.File) {
 			t.Skip("there are no terminals here:", errno)
 		}
 	}
-	if tty, err = ownfile.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+	if tty, err = ownfile.Device(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY); err != nil {
 		t.Skip("there are no terminals here:", err)
 	}
 	return other, tty

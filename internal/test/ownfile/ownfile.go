@@ -170,6 +170,21 @@ func Program(target, path string) error {
 	return in("program", path, func(root *os.Root, name string) error { return root.Symlink(target, name) })
 }
 
+// Device opens a device, such as a terminal.
+func Device(path string, flag int) (*os.File, error) {
+	if rel, err := filepath.Rel("/dev", path); err != nil || !filepath.IsLocal(rel) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no device")}
+	}
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&fs.ModeDevice == 0 {
+		return nil, errors.Join(err, f.Close(), &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no device")})
+	}
+	return f, nil
+}
+
 // Rename is os.Rename.
 func Rename(from, to string) error { return two("rename", from, to, (*os.Root).Rename) }
 
