@@ -63,7 +63,7 @@ func (p place) path(dirs ...string) {
 // finder is one to which the test's temporary directory is a place as any other.
 func (p place) finder() *Finder {
 	f := New(Options{Temporary: []string{p.at("temporary")}})
-	f.Forbid(p.at("work"))
+	f.Forbid(p.at("folder"))
 	return f
 }
 
@@ -78,19 +78,19 @@ func TestNotTaken(t *testing.T) {
 		make  func(p place)
 		mend  func(p place) // has it taken all the same
 	}{
-		{"below a workspace", "work/.venv/bin", "workspace folder", func(p place) { p.program("work/.venv/bin/git-tool") }, nil},
+		{"below a workspace", "folder/.venv/bin", "workspace folder", func(p place) { p.program("folder/.venv/bin/git-tool") }, nil},
 		{"a temporary directory", "temporary/bin", "temporary directory", func(p place) { p.program("temporary/bin/git-tool") }, nil},
 		{"a world's", "own/sidecar-ls/world/bin", "server's own", func(p place) { p.program("own/sidecar-ls/world/bin/git-tool") }, nil},
-		{"a relative entry", "./work/bin", "relative", func(p place) { p.program("work/bin/git-tool"); p.Chdir(p.dir) }, nil},
-		{"an empty entry", "", "relative", func(p place) { p.program("work/git-tool"); p.Chdir(p.at("work")) }, nil},
-		{"a link into the workspace", "links", "workspace folder", func(p place) { p.link(p.program("work/git-tool"), "links/git-tool") }, nil},
-		{"a directory that is a link into it", "linked", "workspace folder", func(p place) { p.program("work/bin/git-tool"); p.link(p.at("work/bin"), "linked") }, nil},
+		{"a relative entry", "./folder/bin", "relative", func(p place) { p.program("folder/bin/git-tool"); p.Chdir(p.dir) }, nil},
+		{"an empty entry", "", "relative", func(p place) { p.program("folder/git-tool"); p.Chdir(p.at("folder")) }, nil},
+		{"a link into the workspace", "links", "workspace folder", func(p place) { p.link(p.program("folder/git-tool"), "links/git-tool") }, nil},
+		{"a directory that is a link into it", "linked", "workspace folder", func(p place) { p.program("folder/bin/git-tool"); p.link(p.at("folder/bin"), "linked") }, nil},
 		{"links upon links", "links", "workspace folder", func(p place) {
-			p.link(p.program("work/git-tool"), "second/git-tool")
+			p.link(p.program("folder/git-tool"), "second/git-tool")
 			p.link("../second/git-tool", "links/git-tool")
 		}, nil},
-		{"through the workspace and out again", "work/out", "workspace folder", func(p place) { p.program("elsewhere/git-tool"); p.link(p.at("elsewhere"), "work/out") }, nil},
-		{"dots", "proper/../work/bin", "workspace folder", func(p place) { p.program("work/bin/git-tool") }, nil},
+		{"through the workspace and out again", "folder/out", "workspace folder", func(p place) { p.program("elsewhere/git-tool"); p.link(p.at("elsewhere"), "folder/out") }, nil},
+		{"dots", "proper/../folder/bin", "workspace folder", func(p place) { p.program("folder/bin/git-tool") }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { notTaken(newPlace(t), c.first, c.why, c.make, c.mend) })
 	}
@@ -165,9 +165,9 @@ func TestHelpers(t *testing.T) {
 	p := newPlace(t)
 	p.program("proper/ssh")
 	p.program("mine/helper")
-	p.link(p.program("work/ssh"), "mine/ssh")
-	p.link(p.at("work/nothing"), "proper/git-nothing")
-	p.link(p.program("work/mine"), "proper/shown") // git starts no such program
+	p.link(p.program("folder/ssh"), "mine/ssh")
+	p.link(p.at("folder/nothing"), "proper/git-nothing")
+	p.link(p.program("folder/mine"), "proper/shown") // git starts no such program
 	p.path("mine", "proper")
 	f := p.finder()
 	if got := f.SearchPath(); got != p.at("proper") {
@@ -182,11 +182,11 @@ func TestHelpers(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	p := newPlace(t)
 	p.program("proper/git-tool")
-	p.program("work/lib/x.so")
-	p.path("work/lib", "proper")
+	p.program("folder/lib/x.so")
+	p.path("folder/lib", "proper")
 	for name, value := range map[string]string{
-		"HOME": p.dir, "LC_TIME": "C", "LD_PRELOAD": p.at("work/lib/x.so"), "LD_AUDIT": p.at("work/lib/x.so"), "LD_LIBRARY_PATH": strings.Join([]string{p.at("work/lib"), "", "lib", p.at("proper")}, string(filepath.ListSeparator)),
-		"PYTHONPATH": p.at("work/lib"), "NODE_OPTIONS": "--require ./x.js", "GIT_EXEC_PATH": p.at("work/lib"), "GIT_SSH_COMMAND": "./evil", "SSH_ASKPASS": "./evil", "BASH_ENV": "./evil",
+		"HOME": p.dir, "LC_TIME": "C", "LD_PRELOAD": p.at("folder/lib/x.so"), "LD_AUDIT": p.at("folder/lib/x.so"), "LD_LIBRARY_PATH": strings.Join([]string{p.at("folder/lib"), "", "lib", p.at("proper")}, string(filepath.ListSeparator)),
+		"PYTHONPATH": p.at("folder/lib"), "NODE_OPTIONS": "--require ./x.js", "GIT_EXEC_PATH": p.at("folder/lib"), "GIT_SSH_COMMAND": "./evil", "SSH_ASKPASS": "./evil", "BASH_ENV": "./evil",
 	} {
 		t.Setenv(name, value)
 	}
