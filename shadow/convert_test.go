@@ -20,13 +20,10 @@ import (
 // repository is of an unusual kind, a shadow is what git would have made.
 func TestConversions(t *testing.T) {
 	slow.Test(t)
-	const lfs = "git config filter.upper.clean 'tr A-Z a-z'; git config filter.upper.smudge 'tr a-z A-Z'; git config filter.upper.required true; "
+	const lfs = "git config --global filter.upper.clean 'tr A-Z a-z'; git config --global filter.upper.smudge 'tr a-z A-Z'; git config --global filter.upper.required true; "
 	for _, c := range []struct {
-		name    string
-		script  string // in a repository with the files a.txt and b.bin
-		trusted bool
-		refused string // what the error says
-		same    []string
+		name   string
+		script string // in a repository with the files a.txt and b.bin
 	}{
 		{name: "line ends by an attribute", script: "printf '*.txt eol=crlf\n' > .gitattributes; git add .; git commit -qm x; rm a.txt; git checkout -q -- ."},
 		{name: "line ends by a setting", script: "git config core.autocrlf true; rm -- *; git checkout -q -- ."},
@@ -34,8 +31,8 @@ func TestConversions(t *testing.T) {
 		{name: "text=auto alone", script: "printf '* text=auto\n' > .gitattributes; git add .; git commit -qm x"},
 		{name: "ident", script: "printf '*.txt ident\n' > .gitattributes; printf '$Id$\n' > a.txt; git add .; git commit -qm x; rm a.txt; git checkout -q -- ."},
 		{name: "an encoding", script: "printf '*.txt working-tree-encoding=UTF-16LE\n' > .gitattributes; rm a.txt; git add .; printf 'a\\000\\n\\000' > a.txt; git add .; git commit -qm x"},
-		{name: "a filter, trusted", trusted: true, script: lfs + "printf '*.txt filter=upper\n' > .gitattributes; git add .; git commit -qm x; rm a.txt; git checkout -q -- ."},
-		{name: "a filter, trusted, other files", trusted: true, script: lfs + "printf '*.txt filter=upper\n' > .gitattributes; git add .; git commit -qm x; rm a.txt; git checkout -q -- .; echo changed > a.txt; git commit -qam y; git branch z HEAD~1; echo worse > a.txt"},
+		{name: "a filter of the user's", script: lfs + "printf '*.txt filter=upper\n' > .gitattributes; git add .; git commit -qm x; rm a.txt; git checkout -q -- ."},
+		{name: "a filter of the user's, other files", script: lfs + "printf '*.txt filter=upper\n' > .gitattributes; git add .; git commit -qm x; rm a.txt; git checkout -q -- .; echo changed > a.txt; git commit -qam y; git branch z HEAD~1; echo worse > a.txt"},
 		{name: "a filter that nobody defines", script: "printf '*.txt filter=lfs\n' > .gitattributes; printf 'version https://git-lfs.github.com/spec/v1\n' > a.txt; git add .; git commit -qm x"},
 		{name: "attributes of the repository", script: "printf '*.txt eol=crlf\n' > .git/info/attributes; rm a.txt; git checkout -q -- ."},
 		{name: "split index", script: "git update-index --split-index"},
@@ -52,7 +49,7 @@ func TestConversions(t *testing.T) {
 			r := gittest.New(t)
 			r.Commit("first", "a.txt", "one\ntwo\n", "b.bin", "\x00\x01", "same", "s\n")
 			sh(t, r.Dir, c.script)
-			h := openHouse(t, r, shadow.Options{Settings: settings{trusted: c.trusted}})
+			h := openHouse(t, r, shadow.Options{})
 			want := h.At("../want")
 			h.Git("worktree", "add", "-q", "--detach", "../want", "HEAD")
 			ctx := context.Background()

@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/embedserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
@@ -21,7 +22,11 @@ func userSettings(t *testing.T, set object) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"), string(data))
+	file := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json")
+	write(t, file, string(data))
+	if err := ownfile.Chmod(file, 0o600); err != nil { // it may have a key
+		t.Fatal(err)
+	}
 }
 
 // knowing is an editor that is told how far the index is.

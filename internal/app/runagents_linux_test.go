@@ -17,6 +17,7 @@ import (
 func TestAgentsInWorlds(t *testing.T) {
 	slow.Test(t)
 	own := map[string]does{"Claude Code": hands["claude-acp"], "Codex": hands["codex-acp"], "Gemini CLI": hands["gemini"], "OpenCode": hands["opencode"]}
+	profile := map[string]string{"Claude Code": "claude", "Codex": "codex", "Gemini CLI": "gemini", "OpenCode": "opencode"} // a path alone has none
 	for _, program := range clients.Alone {
 		t.Run(program.Name, func(t *testing.T) {
 			path := program.Find(t)
@@ -26,7 +27,7 @@ func TestAgentsInWorlds(t *testing.T) {
 			if res := r.call("edit_file", object{"path": "a.txt", "search": "two", "replace": "pending"}); !res.OK {
 				t.Fatal(res.Content)
 			}
-			o := clients.Options{Path: path, Dir: r.dir, Home: os.Getenv("HOME"), In: []string{buildServer(t), "run", "--root", r.dir, "--yes", "--session", "agent", "--"}}
+			o := clients.Options{Path: path, Dir: r.dir, Home: os.Getenv("HOME"), In: []string{buildServer(t), "run", "--root", r.dir, "--yes", "--profile", profile[program.Name], "--session", "agent", "--"}}
 			for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
 				o.Env = append(o.Env, name+"="+os.Getenv(name))
 			}

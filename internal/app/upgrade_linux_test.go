@@ -94,13 +94,14 @@ func (v installed) says(parts []string, args ...string) {
 func (v installed) edits() string {
 	v.t.Helper()
 	var list struct{ Edits []object }
-	err := json.Unmarshal([]byte(v.run(0, "review", "--json", "list")), &list)
+	printed := v.run(0, "review", "--json", "list")
+	err := json.Unmarshal([]byte(printed), &list)
 	for _, e := range list.Edits {
 		delete(e, "Revision")
 	}
 	text, err2 := json.MarshalIndent(list.Edits, "", " ")
 	if err := errors.Join(err, err2); err != nil {
-		v.t.Fatal(err)
+		v.t.Fatalf("%v: %s", err, printed)
 	}
 	return string(text)
 }

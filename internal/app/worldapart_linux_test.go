@@ -24,16 +24,17 @@ func TestWorldApart(t *testing.T) {
 	path := func(name string) string { return filepath.Join(r.dir, name) }
 	const elsewhere = "worlds/"
 
-	// What is built goes to the workspace, but for text with the copy's path in it.
-	if out := r.ran("echo built > build/plain"); strings.Contains(out, "Left in the session") || r.file("build/plain") != "built\n" {
-		t.Errorf("built: %s", out)
+	// What is built waits for a person, and the session has it.
+	absent := func(name string) {
+		t.Helper()
+		if _, err := os.Lstat(path(name)); err == nil {
+			t.Errorf("%s is in the workspace", name)
+		}
 	}
-	if out := r.ran(`echo "HOME_DIRECTORY=$PWD" > build/cache.txt`, "Left in the session: build/cache.txt"); strings.Contains(out, elsewhere) {
-		t.Errorf("the copy's path is shown: %s", out)
-	}
-	if _, err := os.Stat(path("build/cache.txt")); err == nil {
-		t.Error("a path of the copy is in the workspace")
-	}
+	r.ran("echo built > build/plain; echo new > node_modules/new.js", "Output held for review: 2 files in build/plain, node_modules/new.js")
+	absent("build/plain")
+	absent("node_modules/new.js")
+	r.ran("cat build/plain node_modules/new.js", "built\nnew\n")
 
 	if res := r.call("edit_file", object{"path": "a.txt", "search": "one", "replace": "pending"}); !res.OK {
 		t.Fatal(res.Content)
@@ -59,10 +60,18 @@ func TestWorldApart(t *testing.T) {
 		t.Errorf("the disk has %q", r.file("a.txt"))
 	}
 
-	r.ran("echo new > node_modules/new.js; mkdir -p out; echo made > out/made.txt", "held for review: out/made.txt new")
-	if r.file("node_modules/new.js") != "new\n" {
-		t.Error("what is installed does not come to the workspace")
+	r.ran("mkdir -p out; echo made > out/made.txt", "held for review: out/made.txt new")
+
+	// Where edits are applied, it goes to the workspace, but for text with the copy's path in it.
+	r.mode("autonomous")
+	if out := r.ran("echo plain > build/moved; echo newest > node_modules/newest.js"); strings.Contains(out, "Left in the session") || r.file("build/moved") != "plain\n" || r.file("node_modules/newest.js") != "newest\n" {
+		t.Errorf("built: %s", out)
 	}
+	if out := r.ran(`echo "HOME_DIRECTORY=$PWD" > build/cache.txt`, "Left in the session: build/cache.txt"); strings.Contains(out, elsewhere) {
+		t.Errorf("the copy's path is shown: %s", out)
+	}
+	absent("build/cache.txt")
+	absent("build/plain") // it still waits
 	// A package is replaced, and not removed: most that would do that do it on the way.
 	r.ran("rm node_modules/m && mkdir node_modules/m && echo newer > node_modules/m/index.js")
 	if r.file("node_modules/m/index.js") != "newer\n" {
@@ -74,8 +83,7 @@ func TestWorldApart(t *testing.T) {
 		t.Errorf("a package was changed in its place: %s", res.Content)
 	}
 
-	// Where edits are applied, the repository is the user's own.
-	r.mode("autonomous")
+	// The repository is the user's own there.
 	r.ran("git checkout -qb by-agent && echo more > more.txt && git add more.txt && git commit -qm second")
 	if got := gitIn(t, r.dir, "log", "--format=%s", "-1", "by-agent"); strings.TrimSpace(got) != "second" {
 		t.Errorf("the branch has %q", got)
