@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,7 +194,7 @@ func (c *Client) closeFolders() error {
 // newSessions are kept as long as the client stays.
 func (c *Client) newSessions() *session.Store {
 	return session.NewStore(session.Options{
-		Settings: sessionSettings{c.Settings, c.o.Mode},
+		Settings: live.OfSessions{Settings: c.Settings, First: c.o.Mode},
 		Stricter: config.StricterMode,
 		Root: func(shadow string) (string, error) {
 			home := c.home.Load()
@@ -205,25 +204,6 @@ func (c *Client) newSessions() *session.Store {
 			return home.rootOf(shadow)
 		},
 	})
-}
-
-// sessionSettings are what the settings say about sessions; mode comes before
-// theirs.
-type sessionSettings struct {
-	*live.Settings
-	mode string
-}
-
-func (s sessionSettings) DefaultMode() string { return cmp.Or(s.mode, s.Now().String("mode")) }
-
-func (s sessionSettings) ValidMode(name string) bool {
-	_, ok := s.Mode(name)
-	return ok
-}
-
-func (s sessionSettings) Budget() session.Budget {
-	set := s.Now()
-	return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
 }
 
 // Batch reports whether what a session proposes is accepted as a whole or not at

@@ -160,8 +160,12 @@ func write(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// scratch writes a file of the machine and removes it at once.
+// scratch makes a file in the directory of name. Outside of a sandbox it has no name where the system makes such
+// files: nothing of another's directory changes, and a kill leaves nothing there.
 func scratch(name string) error {
+	if fd, err := unix.Open(filepath.Dir(name), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); err == nil {
+		return unix.Close(fd)
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func (d *demo) start() error {
 	d.log.Reset()
 	d.cmd = exec.CommandContext(d.ctx, d.server, "serve", "--stdio")
 	d.cmd.Stderr = &d.log
-	d.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(d.dir, "home"), "XDG_STATE_HOME="+filepath.Join(d.dir, "home"))
+	d.cmd.Env = append(os.Environ(), d.home()...)
 	can := fakeeditor.Usual()
 	can.Experimental.Sidecar.Events = true
 	e, err := fakeeditor.StartProcess(d.cmd, fakeeditor.Options{Root: d.repo, Capabilities: can})
@@ -94,6 +94,14 @@ func (d *demo) start() error {
 	}
 	d.out.done("%s %s speaks LSP as process %d", hello.ServerInfo.Name, hello.ServerInfo.Version, d.cmd.Process.Pid)
 	return nil
+}
+
+// home has the server keep to directories of the demo: nothing of the user's is read or changed.
+func (d *demo) home() (env []string) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"} {
+		env = append(env, name+"="+filepath.Join(d.dir, "home"))
+	}
+	return env
 }
 
 // kill ends the server with SIGKILL: it can't put anything in order.
