@@ -1,0 +1,25 @@
+package live
+
+import (
+	"cmp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/session"
+)
+
+// OfSessions are what the settings say about sessions.
+type OfSessions struct {
+	*Settings
+	First string // the mode that comes before theirs; "": none does
+}
+
+func (s OfSessions) DefaultMode() string { return cmp.Or(s.First, s.Now().String("mode")) }
+
+func (s OfSessions) ValidMode(name string) bool {
+	_, ok := s.Mode(name)
+	return ok
+}
+
+func (s OfSessions) Budget() session.Budget {
+	set := s.Now()
+	return session.Budget{Tokens: int64(set.Int("budget.tokens")), Calls: int64(set.Int("budget.calls"))}
+}
