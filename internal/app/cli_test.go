@@ -85,6 +85,7 @@ func TestMain(m *testing.M) {
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")
 	if err == nil {
 		os.Setenv("XDG_RUNTIME_DIR", sockets)
+		os.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(sockets, "none")) // no agent of this machine's user looks for an editor
 	}
 	code := m.Run()
 	if err == nil {

@@ -37,6 +37,7 @@ func serveWhole(t *testing.T, dir string, opts fakeeditor.Options) (*rig, *bytes
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = e.Shutdown(context.Background()) }) // most tests have ended it
 	return &rig{e, t, dir}, &log
 }
 

@@ -87,6 +87,7 @@ func TestClaudeHook(t *testing.T) {
 	dir := worldProject(t, "overlay", map[string]string{"a.txt": "one\n", ".env": "KEY=hidden-from-agents\n"}, object{"commandRules": []object{{"prefix": []string{"git", "push"}, "decision": "deny"}}, "toolPermissions": object{}})
 	user := t.TempDir()
 	t.Setenv("HOME", user)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	if out, stderr, code := inShell(t, dir, "", "setup", "claude", "--road=hook", "--yes"); code != 0 || !strings.Contains(out, "hook claude") {
 		t.Fatalf("%d %s%s", code, out, stderr)
 	}

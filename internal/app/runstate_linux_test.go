@@ -24,6 +24,7 @@ func agentHome(t *testing.T) (user, bin string) {
 	buildServer(t)
 	user, bin = t.TempDir(), t.TempDir()
 	t.Setenv("HOME", user)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	return user, bin

@@ -87,7 +87,6 @@ func hostileWorkspace(t *testing.T) (dir, mark string) {
 func TestHostileWorkspace(t *testing.T) {
 	slow.Test(t)
 	home(t)
-	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(t.TempDir(), "none")) // no agent of this machine's user looks for an editor
 	t.Setenv("GEMINI_CLI_HOME", filepath.Join(t.TempDir(), "none"))
 	server := buildServer(t)
 	dir, mark := hostileWorkspace(t)

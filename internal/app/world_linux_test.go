@@ -44,7 +44,6 @@ func worldApart(t *testing.T, dir string) *rig {
 	r := begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
 		cmd := exec.Command("unshare", slices.Concat(hides, []string{server})...)
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
-		cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+t.TempDir()) // else agents here would find it
 		w, err := cmd.StdinPipe()
 		if err != nil {
 			return err
