@@ -152,6 +152,7 @@ type Effects struct {
 	Writes        Writes   // files that are written or deleted besides Changes, by a program of the tool's
 	Irrecoverable string   // why it can't be undone, else ""
 	Change        string   // what of something else would change, for the person who is asked: old → new
+	Warns         string   // what the person who is asked is to know besides, else ""
 
 	// Commit is set for a call that makes a commit and can wait: in a mode
 	// whose edits are accepted as one batch it is queued and runs after them.

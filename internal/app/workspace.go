@@ -108,7 +108,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Log: c.o.Log, Warn: c.Warn,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Files: w.pending, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,
@@ -179,10 +179,22 @@ func (w *Workspace) newSources() *source.Manager {
 		HTTP:   http.DefaultTransport,
 		People: c.o.User.People,
 		Models: c.Backends(),
+		Own: func(ctx context.Context, t *tools.Tool, line string) error {
+			_, err := w.Dispatch.CallOwn(ctx, t, session.Default, line)
+			return err
+		},
 		Memory: source.NewUserMemory(), Programs: c.Settings.Programs(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})
+}
+
+// pending are the files with what is pending.
+func (w *Workspace) pending() workspace.Files {
+	if w.Home.Queue == nil {
+		return w.Live
+	}
+	return w.Home.Queue.For(pendingedits.Proposer{Session: session.Default})
 }
 
 // views are the views of a session.

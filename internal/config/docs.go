@@ -149,7 +149,7 @@ func (row *Setting) values() string {
 	case LanguageServers:
 		return serverWords()
 	case MCPServers:
-		return "an object: name of the server to an object with `command`, `args`, `env` and `cwd`, or `url` and `headers`; optional are `type` (`stdio` or `http`), `enabled` and `withoutTools`, names of tools that are left out. " +
+		return "an object: name of the server to an object with `command`, `args`, `env` and `cwd`, or `url` and `headers`; optional are `type` (`stdio` or `http`), `enabled`, `withoutTools`, names of tools that are left out, and `access`: `world` (the default), where what the program writes becomes edits of the session that called it, `read`, or `disk`, which writes past the review and counts in your own settings file alone. " +
 			"`${env:NAME}`, `${NAME}` and `${workspaceFolder}` stand for values of the environment and the workspace"
 	default:
 		return "a list of rules: `prefix` (the first words of the command), `decision` (`allow`, `ask` or `deny`); optional are the examples `match` and `notMatch`"
@@ -220,7 +220,7 @@ func (row *Setting) schema() map[string]any {
 	case MCPServers:
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
 			"type": map[string]any{"enum": []string{"stdio", "http"}}, "command": text, "args": texts, "env": map[string]any{"type": "object", "additionalProperties": text}, "cwd": text,
-			"url": text, "headers": map[string]any{"type": "object", "additionalProperties": text}, "enabled": map[string]any{"type": "boolean"}, "withoutTools": texts,
+			"url": text, "headers": map[string]any{"type": "object", "additionalProperties": text}, "enabled": map[string]any{"type": "boolean"}, "withoutTools": texts, "access": map[string]any{"enum": mcpAccesses[:2]},
 		}}}
 	case Hooks:
 		hook := list([]string{"command"}, map[string]any{"type": map[string]any{"enum": []string{"command"}}, "command": text, "timeout": map[string]any{"type": "number"}, "failClosed": map[string]any{"type": "boolean"}})

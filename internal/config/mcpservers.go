@@ -24,10 +24,27 @@ type MCPServer struct {
 	Headers map[string]string // for URL
 	Off     bool              // it is not used
 	Without []string          // names of tools that are left out
+	Access  MCPAccess         // how Command has the workspace; "" is MCPWorld
 	Broken  string            // why it can't be used; in the settings such an entry is left out
 
 	MCPLimits
 }
+
+// MCPAccess is how a server's program has the workspace.
+type MCPAccess string
+
+// What it has: a view like that of a session's commands, in which what it writes waits
+// for what becomes of the calling session's edits; the disk, to read; or the disk.
+const (
+	MCPWorld MCPAccess = "world"
+	MCPRead  MCPAccess = "read"
+	MCPDisk  MCPAccess = "disk"
+)
+
+var mcpAccesses = []string{string(MCPWorld), string(MCPRead), string(MCPDisk)}
+
+// DiskIsTheUsers is why an entry has no access to the disk.
+const DiskIsTheUsers = "access disk, which writes the workspace past the review, counts only in the user's own settings file; it has a world"
 
 // MCPLimits bound what is taken from a server; 0 is the default.
 type MCPLimits struct {
@@ -80,15 +97,19 @@ func (p *parser) mcpServers(v jsontext.Value) (any, bool) {
 	for _, m := range all {
 		where := cut(m.name) + ": "
 		var s MCPServer
-		kind := ""
+		kind, access := "", ""
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
 			"type": p.oneOf(&kind, "stdio", "http", "sse"), "command": p.into(&s.Command), "args": p.intoList(&s.Args), "env": p.intoTexts(&s.Env), "envFile": p.into(&s.EnvFile),
 			"cwd": p.into(&s.Dir), "url": p.into(&s.URL), "headers": p.intoTexts(&s.Headers), "withoutTools": p.intoList(&s.Without),
 			"timeoutSeconds": p.intoNumber(&s.TimeoutSeconds, 1, MostMCPTimeoutSeconds), "maxResultBytes": p.intoNumber(&s.MaxResultBytes, 1, MostMCPResultBytes),
-			"maxTools": p.intoNumber(&s.MaxTools, 1, MostMCPTools),
-			"enabled":  p.flag(func(on bool) { s.Off = !on }),
+			"maxTools": p.intoNumber(&s.MaxTools, 1, MostMCPTools), "access": p.into(&access),
+			"enabled": p.flag(func(on bool) { s.Off = !on }),
 		}) {
 			continue
+		}
+		if s.Access = MCPAccess(access); s.Access == MCPDisk && p.origin != User {
+			p.wrong("%s%s", where, DiskIsTheUsers)
+			s.Access = MCPWorld
 		}
 		if why := s.check(m.name, kind); why != "" {
 			p.wrong("%s%s", where, why)
@@ -113,6 +134,10 @@ func (s *MCPServer) check(name, kind string) string {
 		return "needs a command or a url"
 	case kind == "stdio" && s.Command == "", kind != "" && kind != "stdio" && s.URL == "":
 		return "has another type than its command or url"
+	case s.Access != "" && !slices.Contains(mcpAccesses, string(s.Access)):
+		return fmt.Sprintf("the access must be one of %s, not %q", strings.Join(mcpAccesses, ", "), cut(string(s.Access)))
+	case s.Access != "" && s.Command == "":
+		return "has an access, which is for a command: what is reached by a url sees nothing of the workspace"
 	case s.EnvFile != "" && s.Command == "":
 		return "has an envFile, which is for a command; write ${env:NAME} into its headers"
 	case s.URL != "" && !strings.Contains(s.URL, "${"):
@@ -205,6 +230,7 @@ type mcpEntry struct {
 	URL      string            `json:"url"`
 	Headers  map[string]string `json:"headers"`
 	Disabled bool              `json:"disabled"`
+	Access   MCPAccess         `json:"access"`
 
 	TimeoutSeconds *int `json:"timeoutSeconds"`
 	MaxResultBytes *int `json:"maxResultBytes"`
@@ -253,6 +279,7 @@ func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
 			continue
 		}
 		s := MCPServer{Command: e.Command, Args: e.Args, Env: e.Env, EnvFile: e.EnvFile, Dir: e.Dir, URL: e.URL, SSE: e.Type == "sse", Headers: e.Headers, Off: e.Disabled}
+		s.Access = e.Access
 		if s.MCPLimits, s.Broken = e.limits(); s.Broken == "" {
 			s.Broken = s.check(name, e.Type)
 		}

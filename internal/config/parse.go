@@ -14,9 +14,10 @@ import (
 
 // parser turns the value of one row into Go.
 type parser struct {
-	row   *Setting
-	modes []CustomMode // that are known so far
-	bad   []string     // what is wrong
+	row    *Setting
+	origin Origin       // of the value
+	modes  []CustomMode // that are known so far
+	bad    []string     // what is wrong
 }
 
 func (p *parser) wrong(format string, args ...any) {

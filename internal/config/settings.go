@@ -72,7 +72,7 @@ func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting 
 		refuse("can't be set by a project that is not trusted")
 		return now
 	}
-	p := parser{row: row, modes: s.modesSoFar()}
+	p := parser{row: row, origin: d.source.Origin, modes: s.modesSoFar()}
 	want, ok := kinds[row.Type].parse(&p, e.value)
 	refuse(p.bad...)
 	if !ok {

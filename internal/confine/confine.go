@@ -43,6 +43,9 @@ type Options struct {
 
 	Watch Watch // asked once a program stays
 
+	// Files are what MCP servers see: the folders with what is pending.
+	Files func() workspace.Files
+
 	// Log and Warn hear of what was set aside of a program's making while nobody
 	// waited for it; see internal/settle. Warn puts a text before the user.
 	Log  *slog.Logger
@@ -74,6 +77,7 @@ type Confiner struct {
 	following following
 	tracked   trackedSecrets
 	caches    caches
+	servers   serving
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -52,14 +53,27 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 	program, readable := installation(program)
 	spec.ReadOnly = append(append(spec.ReadOnly, readable...), s.Readable...)
 	spec.Writable = append(spec.Writable, s.Writable...)
+	var seen *seen
+	around := spec.Spec // of what is outside of the workspace
+	switch s.Access {
+	case config.MCPDisk:
+	case config.MCPRead:
+		spec.look()
+	default:
+		if seen, err = c.see(&spec, view{session: "MCP server " + s.Name, root: root, files: c.o.Files()}); err != nil {
+			return nil, err
+		}
+	}
 	p, err := c.Start(ctx, spec, dir, append([]string{program}, s.Command[1:]...))
 	if err != nil {
+		seen.Close()
 		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_ = p.Wait() // how it ends does not matter, only that it is not left
+		seen.end()
 	}()
 	kill := func() {
 		p.Kill()
@@ -68,8 +82,8 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 		case <-time.After(endTime):
 		}
 	}
-	return &source.Process{In: p.In, Out: p.Out, Kill: kill, Said: p.Said, Hidden: func(ctx context.Context) []string {
-		return unseen(ctx, c.box, spec.Spec, outside(s, dir, root))
+	return &source.Process{In: p.In, Out: p.Out, Kill: kill, Said: p.Said, World: seen.forCalls(), Hidden: func(ctx context.Context) []string {
+		return unseen(ctx, c.box, around, outside(s, dir, root))
 	}, Advice: func() string {
 		level, err := c.box.LevelFor(spec.Mode)
 		if err != nil || level == sandbox.None || spec.Network || !shell.WantsNetwork(p.Said()) {

@@ -201,7 +201,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change)
+	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change, c.bound.Effects.Warns)
 	if w := c.bound.Effects.Writes; len(w.Files) > 0 {
 		fmt.Fprintf(sum, "%q %q\x00", w.Version, w.Files)
 	}
@@ -216,6 +216,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	a.Reason = hide(v.Reason)
 	if a.Irrecoverable {
 		a.Reason += "\n" + hide(c.irrecoverable())
+	}
+	if w := c.bound.Effects.Warns; w != "" {
+		a.Reason += "\n" + hide(w)
 	}
 	if s := a.Effects.Sandbox; s != "" && !strings.Contains(a.Reason, s) {
 		a.Reason += "\n" + s

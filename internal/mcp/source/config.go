@@ -96,9 +96,12 @@ func appendServers(list []Server, all map[string]config.MCPServer, of Server) []
 		if e.Command != "" {
 			s.Command = append([]string{e.Command}, e.Args...)
 		}
-		s.Limits = e.MCPLimits
+		s.Limits, s.Access = e.MCPLimits, e.Access
 		if s.Project {
 			s.Limits, s.Notes = s.Limits.Lowered()
+			if s.Access == config.MCPDisk {
+				s.Access, s.Notes = config.MCPWorld, append(s.Notes, config.DiskIsTheUsers)
+			}
 		}
 		if s.Broken == "" && usesInput(s) {
 			s.Broken = "it needs a value that only another editor asks for (${input:…}); write it in sidecar.mcp.servers, with ${env:…} for what is secret"

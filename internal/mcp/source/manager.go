@@ -20,6 +20,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
@@ -40,6 +41,7 @@ type Server struct {
 	Off     bool
 	Without []string // names of tools that are left out
 	Limits  config.MCPLimits
+	Access  config.MCPAccess // of Command
 
 	// Readable and Writable are directories outside of Root that it may read, and write:
 	// those of the plugin that brings it.
@@ -58,6 +60,9 @@ func (s *Server) Identity() string {
 	all := []any{s.Name, s.Command, s.Env, s.Dir, s.URL, s.Headers} // strings alone, maps in order
 	if s.EnvFile != "" || s.SSE {
 		all = append(all, s.EnvFile, s.EnvNames, s.SSE)
+	}
+	if s.Access == config.MCPDisk {
+		all = append(all, s.Access)
 	}
 	data, _ := json.Marshal(all)
 	sum := sha256.Sum256(data)
@@ -101,6 +106,9 @@ func (s *Server) Line() string {
 	if s.Dir != "" {
 		fmt.Fprintf(&b, " in %q", s.Dir)
 	}
+	if s.Access == config.MCPDisk {
+		b.WriteString(", which writes the workspace past the review")
+	}
 	return b.String()
 }
 
@@ -115,9 +123,23 @@ type Process struct {
 	// there, but not for it; nil means that nothing is known of that.
 	Hidden func(ctx context.Context) []string
 
+	// World is what it sees in the place of the workspace; nil: the disk.
+	World World
+
 	// Advice is what the user can do about what it wrote to standard error before
 	// it failed, "" if nothing is known; nil is as "".
 	Advice func() string
+}
+
+// World is what a server sees in the place of the workspace, with what it wrote there.
+type World interface {
+	// Again has it see what is on the disk and pending now.
+	Again() error
+	// Changed is what it changed since it was asked last, for the call to make; said is
+	// what it is not, and why.
+	Changed(c *tools.Call) (changes []workspace.Change, said []string, err error)
+	// Close gives it up, once the server has ended.
+	Close()
 }
 
 // Memory keeps, for the user, what was trusted and seen of the servers of
@@ -148,9 +170,14 @@ type Options struct {
 	Programs *lookup.Finder                                   // finds what asks the keyring for them
 	People   editor.People                                    // who is asked for servers; nil: nobody
 	Models   Models                                           // that servers may have asked, with the word of People; nil: none
-	Version  string
-	Log      *slog.Logger
-	After    func(time.Duration) <-chan time.Time // nil: time.After
+
+	// Own makes a call of the default session, for what a server changed outside of
+	// calls; line is how the review names it.
+	Own func(ctx context.Context, t *tools.Tool, line string) error
+
+	Version string
+	Log     *slog.Logger
+	After   func(time.Duration) <-chan time.Time // nil: time.After
 }
 
 // Status describes a server for people and editors.

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -202,8 +203,9 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 	if a := t.Annotations; a != nil {
 		d.Idempotent = a.ReadOnlyHint || a.IdempotentHint // who says so wrongly has its own tool run twice
 	}
-	tool, err := tools.Raw(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
-		func(ctx context.Context, call *tools.Call, args json.RawMessage) (tools.Result, error) {
+	tool, err := tools.RawProgram(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
+		func(json.RawMessage) (tools.Effects, error) { return s.effects(), nil },
+		func(ctx context.Context, call *tools.Call, args json.RawMessage) (tools.Result, []workspace.Change, error) {
 			return s.call(ctx, call, t.Name, args)
 		})
 	return tool, odd, err
@@ -239,12 +241,31 @@ func oneLine(s string, most int) string {
 	return s
 }
 
-// call calls a tool of the server.
-func (s *server) call(ctx context.Context, call *tools.Call, name string, args json.RawMessage) (tools.Result, error) {
+// call calls a tool of the server, and takes over what that changed, also of one that fails.
+func (s *server) call(ctx context.Context, call *tools.Call, name string, args json.RawMessage) (out tools.Result, changes []workspace.Change, err error) {
 	c, err := s.now()
 	if err != nil {
-		return tools.Result{}, err
+		return tools.Result{}, nil, err
 	}
+	if err := c.again(); err != nil {
+		return tools.Result{}, nil, tools.Errorf(tools.Unavailable, "what the MCP server %s is to see can't be put before it: %v; try again", s.cfg.Name, err)
+	}
+	out, err = s.answer(ctx, c, call, name, args)
+	changes, remarks := s.took(c, call)
+	switch {
+	case remarks == "":
+	case err != nil:
+		failed := *tools.AsError(err)
+		failed.Detail += remarks
+		err = &failed
+	default:
+		out.Text = strings.TrimSuffix(out.Text, "\n") + remarks
+	}
+	return out, changes, err
+}
+
+// answer is what the server says to a call.
+func (s *server) answer(ctx context.Context, c *conn, call *tools.Call, name string, args json.RawMessage) (tools.Result, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
