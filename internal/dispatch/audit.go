@@ -20,15 +20,15 @@ func (c *call) audit() {
 	}
 	if c.tool != nil && c.bound != nil && c.access() == tools.Read {
 		// What waits to be written must not keep the call's result in memory.
-		r, arguments, hide := c.auditRecord(), c.req.Arguments, c.d.o.Redact.Text
+		r, arguments, redact := c.auditRecord(), c.req.Arguments, c.d.o.Redact
 		log.Add(func() auditlog.Record {
-			r.Arguments = auditedArguments(arguments, hide)
+			r.Arguments = auditedArguments(arguments, redact)
 			return r
 		})
 		return
 	}
 	r := c.auditRecord()
-	r.Arguments = auditedArguments(c.req.Arguments, c.d.o.Redact.Text)
+	r.Arguments = auditedArguments(c.req.Arguments, c.d.o.Redact)
 	_ = log.Append(r) // it tells Options.Failed itself
 }
 
@@ -59,12 +59,12 @@ func (c *call) auditRecord() auditlog.Record {
 }
 
 // auditedArguments are the arguments without secrets, and without long texts.
-func auditedArguments(arguments json.RawMessage, hide func(string) string) json.RawMessage {
-	short := func(s string) string {
+func auditedArguments(arguments json.RawMessage, r Redactor) json.RawMessage {
+	record := recorded(arguments, r)
+	return redactedArguments(arguments, r.Text, func(name, s string) string {
 		if len(s) > auditArguments {
-			return s[:headEnd(s, auditArguments)] + "…"
+			s = s[:headEnd(s, auditArguments)] + "…"
 		}
-		return s
-	}
-	return redactedArguments(arguments, hide, short)
+		return record(name, s)
+	})
 }

@@ -401,7 +401,7 @@ func (c *call) started() {
 	if !c.d.o.Bus.Active() {
 		return
 	}
-	s := &events.Started{Arguments: redactedArguments(c.req.Arguments, c.d.o.Redact.Text, nil)}
+	s := &events.Started{Arguments: redactedArguments(c.req.Arguments, c.d.o.Redact.Text, recorded(c.req.Arguments, c.d.o.Redact))}
 	if c.tool != nil {
 		s.Access = string(c.tool.Access)
 	}

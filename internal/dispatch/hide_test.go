@@ -56,3 +56,27 @@ func TestHideJSON(t *testing.T) {
 	}
 	t.Logf("%d of %d held, %d controls", held, len(secrets), controls)
 }
+
+// TestRecorded: of arguments no value that stands where a secret does is kept, nor the text of
+// a file that may hold them, and all else is.
+func TestRecorded(t *testing.T) {
+	r := redact.New()
+	for args, kept := range map[string]string{
+		`{"command":"DB_PASSWORD=hunter make all"}`:                                "make all",
+		`{"password":"hunter","user":"bob"}`:                                       "bob",
+		`{"headers":{"X-Api-Key":"hunter"},"url":"http://x"}`:                      "http://x",
+		`{"path":".env","content":"A=hunter\nB=hunter\n"}`:                         ".env",
+		`{"path":"config/.env.local","edits":[{"search":"a","replace":"hunter"}]}`: "config/.env.local",
+		`{"args":["--token","x"],"line":"tool --token hunter"}`:                    "tool",
+	} {
+		got := string(auditedArguments(json.RawMessage(args), r))
+		if strings.Contains(got, "hunter") || !strings.Contains(got, kept) || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+	for _, args := range []string{`{"path":"a.go","content":"hunter\n"}`, `{"command":"go test ./..."}`, `{"tokens":4096,"name":"key"}`} {
+		if got := string(auditedArguments(json.RawMessage(args), r)); got != args {
+			t.Errorf("%s became %s", args, got)
+		}
+	}
+}
