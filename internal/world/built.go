@@ -26,7 +26,7 @@ func (c *renewal) namesFolder(rel string) bool {
 // mayNameCopy reports that nobody minds a path in what is there: packages of Node.js are
 // many, and found by where they are.
 func mayNameCopy(rel string) bool {
-	for dir := rel; dir != "."; dir = path.Dir(dir) {
+	for dir := rel; dir != "."; dir = up(dir) {
 		switch path.Base(dir) {
 		case "node_modules", "bower_components", ".pnpm-store":
 			return true

@@ -285,7 +285,7 @@ func (o *outputs) since(rel string, began int64) int64 {
 // under reports whether a directory above a name hides all that is below it: what is
 // moved from there to another layer could not be seen.
 func (w *world) under(rel string) bool {
-	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+	for dir := up(rel); dir != "."; dir = up(dir) {
 		info, err := os.Lstat(filepath.Join(w.upper(), filepath.FromSlash(dir)))
 		if err == nil && (!info.IsDir() || w.layer.replaces(dir)) {
 			return true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -182,7 +181,7 @@ func (o *overlay) reset(rel string) error {
 	if err := osfile.RemoveAll(filepath.Join(o.w.upper(), filepath.FromSlash(rel))); err != nil {
 		return err
 	}
-	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+	for dir := up(rel); dir != "."; dir = up(dir) {
 		if _, err := os.Lstat(filepath.Join(o.w.root, filepath.FromSlash(dir))); err == nil {
 			break
 		}

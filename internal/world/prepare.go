@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -256,12 +255,20 @@ func (w *world) dropOutput() error {
 
 // inDependencies reports whether a package manager put that there.
 func inDependencies(rel string) bool {
-	for dir := rel; dir != "."; dir = path.Dir(dir) {
-		if dependencyDirs[path.Base(dir)] {
+	for part := range strings.SplitSeq(rel, "/") {
+		if dependencyDirs[part] {
 			return true
 		}
 	}
 	return false
+}
+
+// up is the directory that a name lies in, which is as short work at any depth.
+func up(rel string) string {
+	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
+		return rel[:i]
+	}
+	return "."
 }
 
 // below reports whether a name lies in dir.

@@ -289,7 +289,7 @@ func (s *shadow) hide(string) error { return nil }
 
 func (s *shadow) reset(rel string) error {
 	from := rel // what the folder has in directories that a command removed comes back, too
-	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+	for dir := up(rel); dir != "."; dir = up(dir) {
 		if _, err := os.Lstat(s.at(dir)); errors.Is(err, fs.ErrNotExist) {
 			from = dir
 		}
@@ -304,7 +304,7 @@ func (s *shadow) reset(rel string) error {
 		}
 		s.forget(rel)
 	}
-	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+	for dir := up(rel); dir != "."; dir = up(dir) {
 		if _, err := os.Lstat(filepath.Join(s.w.root, filepath.FromSlash(dir))); err == nil {
 			break
 		}
