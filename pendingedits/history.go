@@ -89,7 +89,7 @@ func (s *Store) past(u undoItem) Past {
 	for _, d := range u.changes {
 		f := PastFile{Path: d.Path, Kind: d.Kind()}
 		if !d.Link() {
-			for _, h := range diff.Hunks(string(d.Before), string(d.After)) {
+			for _, h := range diff.HunksOf(d.Before, d.After) {
 				f.Added, f.Removed = f.Added+h.NewLines, f.Removed+h.OldLines
 			}
 		}

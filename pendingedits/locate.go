@@ -154,7 +154,7 @@ func merge(base, live, want []byte) ([]byte, bool) {
 		return nil, false
 	}
 	liveLines := diff.SplitLines(string(live))
-	hunks := hunksOf(diff.Hunks(string(base), string(want)))
+	hunks := hunksOf(diff.HunksOf(base, want))
 	at, clashes := locate(diff.SplitLines(string(base)), hunks, liveLines)
 	ready, clashes := settle(hunks, liveLines, at, clashes)
 	if len(clashes) > 0 {

@@ -232,13 +232,15 @@ func readFrames(file io.ReaderAt, end int64) (records []record, size int64, err 
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-func frame(payload []byte) []byte {
-	b := make([]byte, headerSize, headerSize+len(payload))
+// header is what stands before a record, which is written after it: a record may be as
+// large as the largest file, and is copied nowhere.
+func header(payload []byte) []byte {
+	b := make([]byte, headerSize)
 	copy(b, magic)
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(payload)))
 	binary.LittleEndian.PutUint32(b[8:], checksum(payload))
 	binary.LittleEndian.PutUint32(b[12:], checksum(b[:12]))
-	return append(b, payload...)
+	return b
 }
 
 // append writes a record and returns its number for sync. If it fails, the log
@@ -257,7 +259,10 @@ func (l *log) append(op string, payload []byte) (int64, error) {
 	if err := l.fail(op + ".write"); err != nil {
 		return 0, err
 	}
-	n, err := l.file.WriteAt(frame(payload), l.size)
+	_, err := l.file.WriteAt(header(payload), l.size)
+	if err == nil {
+		_, err = l.file.WriteAt(payload, l.size+headerSize)
+	}
 	if err == nil {
 		err = l.fail(op + ".written")
 	}
@@ -267,7 +272,7 @@ func (l *log) append(op string, payload []byte) (int64, error) {
 		}
 		return 0, err
 	}
-	l.size += int64(n)
+	l.size += int64(headerSize + len(payload))
 	l.written++
 	return l.written, nil
 }
@@ -387,11 +392,13 @@ func (l *log) replace(name string) error {
 
 func (l *log) fill(f *os.File, payloads [][]byte) (size int64, err error) {
 	for _, p := range payloads {
-		n, err := f.Write(frame(p))
-		if err != nil {
-			return 0, err
+		for _, part := range [][]byte{header(p), p} {
+			n, err := f.Write(part)
+			if err != nil {
+				return 0, err
+			}
+			size += int64(n)
 		}
-		size += int64(n)
 	}
 	if err := l.fail("compact.written"); err != nil {
 		return 0, err

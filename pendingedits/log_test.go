@@ -439,3 +439,6 @@ type reporter struct {
 }
 
 func (r reporter) Report(text string) { r.report(text) }
+
+// frame is a record as it is in the log.
+func frame(payload []byte) []byte { return append(header(payload), payload...) }

@@ -148,7 +148,7 @@ func (d decided) following(undone bool, now []byte) []owned {
 	if d.owners == nil || same(then, now) || !isText(then) || !isText(now) {
 		return d.owners
 	}
-	m := movesOf(diff.Hunks(string(then), string(now)))
+	m := movesOf(diff.HunksOf(then, now))
 	out := slices.Clone(d.owners)
 	for i, o := range out {
 		if o.end != math.MaxInt32 {

@@ -281,7 +281,7 @@ func describeWhole(e *entry, r *resolution, d *Edit) Hunk {
 		h.Text = text + "binary content\n"
 		return h
 	}
-	changes := diff.Hunks(string(old), string(proposed))
+	changes := diff.HunksOf(old, proposed)
 	for _, c := range changes {
 		d.Added, d.Removed = d.Added+c.NewLines, d.Removed+c.OldLines
 		text += c.Text()

@@ -14,7 +14,7 @@ import (
 // the proposer has seen it and decided. The base returned is live, but with
 // the lines that the conflicts are about as they were.
 func rework(old *entry, r *resolution, live, want []byte, newID func(hunk) string, whose credit) (base []byte, hunks []hunk) {
-	changes := hunksOf(diff.Hunks(string(live), string(want)))
+	changes := hunksOf(diff.HunksOf(live, want))
 	if old == nil || !isText(r.live) {
 		changes = named(changes, nil, newID)
 		whose.give(changes, nil)
@@ -22,7 +22,7 @@ func rework(old *entry, r *resolution, live, want []byte, newID func(hunk) strin
 	}
 
 	// Where things were, in live.
-	moves := movesOf(diff.Hunks(string(r.live), string(live)))
+	moves := movesOf(diff.HunksOf(r.live, live))
 	var known []hunk
 	var parts []owned
 	for _, h := range r.ready {

@@ -322,7 +322,7 @@ func (g *stage) against(name string) *entry {
 		e.mode = g.mode[name]
 	}
 	if e.base != nil && want != nil && isText(e.base) && isText(want) {
-		e.hunks = hunksOf(diff.Hunks(string(e.base), string(want)))
+		e.hunks = hunksOf(diff.HunksOf(e.base, want))
 	} else {
 		e.whole, e.after, e.hunks = true, want, []hunk{{}}
 	}

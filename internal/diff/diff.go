@@ -5,6 +5,7 @@ package diff
 import (
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Hunk is one run of changed lines. Its indices count lines from zero; both
@@ -58,6 +59,30 @@ func Hunks(old, new string) []Hunk {
 		hunks[i].NewStart += first
 	}
 	return hunks
+}
+
+// HunksOf is Hunks for texts that nobody changes meanwhile: neither is copied, and the
+// hunks keep none of them in memory.
+func HunksOf(old, new []byte) []Hunk {
+	hunks := Hunks(unsafe.String(unsafe.SliceData(old), len(old)), unsafe.String(unsafe.SliceData(new), len(new)))
+	for i := range hunks {
+		h := &hunks[i]
+		h.Old, h.New = apart(h.Old), apart(h.New)
+	}
+	return hunks
+}
+
+// apart are the same lines in a text of their own.
+func apart(lines []string) []string {
+	if len(lines) == 0 {
+		return lines
+	}
+	text := strings.Join(lines, "")
+	own := make([]string, len(lines))
+	for i, line := range lines {
+		own[i], text = text[:len(line)], text[len(line):]
+	}
+	return own
 }
 
 // sameStart is the length of the whole lines that both texts begin with. It
