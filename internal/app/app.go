@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +29,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/precheck"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
@@ -64,9 +64,8 @@ type Options struct {
 
 	User User
 
-	// Person serves a command line of a person, over the socket of the workspace;
-	// own: this process has started the program. nil serves none.
-	Person func(ctx context.Context, c *Client, conn net.Conn, own bool)
+	// Person serves a command line, over the socket of the workspace; nil serves none.
+	Person func(context.Context, *Client, peers.Peer)
 }
 
 // User is the way to whoever uses the workspace. What is nil is not there.

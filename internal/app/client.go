@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
@@ -237,13 +237,10 @@ func (c *Client) Changed() {
 // Host lets agents and command lines in, by the sockets of the folders. Of the
 // options, what kind of host this is and how it is left are the caller's.
 func (c *Client) Host(o endpoint.HostOptions) *endpoint.Host {
-	kind := o.Kind
 	o.Version, o.Log = version.String(), c.o.Log
-	o.Tools = func() endpoint.Tools { return c.Tools(kind) }
-	o.Person = func(ctx context.Context, conn net.Conn, own bool) {
-		if c.o.Person != nil {
-			c.o.Person(ctx, c, conn, own)
-		}
+	o.Tools = func() endpoint.Tools { return c.Tools(o.Kind) }
+	if answer := c.o.Person; answer != nil {
+		o.Person = func(ctx context.Context, p peers.Peer) { answer(ctx, c, p) }
 	}
 	c.host = endpoint.NewHost(o)
 	return c.host
@@ -259,10 +256,9 @@ func (c *Client) Tools(kind attach.Kind) endpoint.Tools {
 			}
 			return last.Dispatch // all ends
 		},
-		Sessions: c.Sessions, Bus: c.Bus,
-		Library: last.Skills,
-		People:  kind == attach.Editor,
-		Strict:  c.Settings.StrictSchemas,
+		Sessions: c.Sessions, Bus: c.Bus, Library: last.Skills,
+		People: kind == attach.Editor,
+		Strict: c.Settings.StrictSchemas,
 	}
 }
 

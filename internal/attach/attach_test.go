@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
 // echo answers what it is sent.
-func echo(c net.Conn, _ Wish) {
+func echo(c peers.Peer, _ Wish) {
 	_, _ = io.Copy(c, c)
 	c.Close()
 }
@@ -163,7 +163,7 @@ func TestLeave(t *testing.T) {
 func TestWish(t *testing.T) {
 	dir, _ := workspace(t)
 	got := make(chan Wish, 1)
-	hosted(t, dir, Options{Kind: Editor, Attached: func(c net.Conn, w Wish) { got <- w; c.Close() }})
+	hosted(t, dir, Options{Kind: Editor, Attached: func(c peers.Peer, w Wish) { got <- w; c.Close() }})
 	for _, want := range []Wish{{}, {Mode: "review"}, {Mode: "a mode of \"mine\"\n"}} {
 		c, _, err := Dial(t.Context(), dir, want)
 		if err != nil {
@@ -190,15 +190,15 @@ func TestPerson(t *testing.T) {
 	persons, wishes := make(chan bool, 1), make(chan Wish, 1)
 	hosted(t, dir, Options{
 		Kind:     Editor,
-		Attached: func(c net.Conn, w Wish) { wishes <- w; c.Close() },
-		Person:   func(c net.Conn, own bool) { persons <- own; c.Close() },
+		Attached: func(p peers.Peer, w Wish) { wishes <- w; p.Close() },
+		Person:   func(p peers.Peer) { persons <- p.Person(); p.Close() },
 	})
 	c, g, err := DialPerson(t.Context(), dir)
 	if err != nil || !g.Person {
 		t.Fatalf("%+v, %v", g, err)
 	}
 	c.Close()
-	if own := <-persons; own {
+	if !<-persons {
 		t.Error("this process counts as one that the host has started")
 	}
 	c, _, err = Dial(t.Context(), dir, Wish{Session: "person"})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -53,7 +54,7 @@ func TestDialServer(t *testing.T) {
 	if _, err := DialServer(t.Context(), dir); !errors.Is(err, ErrNone) {
 		t.Errorf("nobody is there: %v", err)
 	}
-	h := hosted(t, dir, Options{Kind: Editor, Editor: func(c net.Conn) { echo(c, Wish{}) }})
+	h := hosted(t, dir, Options{Kind: Editor, Editor: func(c net.Conn) { echo(peers.Peer{Conn: c}, Wish{}) }})
 	for _, kind := range []Kind{Editor, Alone, Left, Editor} {
 		h.SetKind(kind)
 		c, err := DialServer(t.Context(), dir)

@@ -3,13 +3,13 @@ package attach
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
@@ -48,7 +48,7 @@ func TestOwn(t *testing.T) {
 	}
 	dir, _ := workspace(t)
 	persons := make(chan bool, 1)
-	hosted(t, dir, Options{Kind: Alone, Person: func(c net.Conn, own bool) { persons <- own; c.Close() }})
+	hosted(t, dir, Options{Kind: Alone, Person: func(p peers.Peer) { persons <- p.Person(); p.Close() }})
 	started := func(value string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOwn$")
 		cmd.Env = append(os.Environ(), asks+"="+value)
@@ -59,7 +59,7 @@ func TestOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !<-persons {
+		if <-persons {
 			t.Errorf("%s of the host's counts as a person", of)
 		}
 		tree.Kill()
@@ -68,7 +68,7 @@ func TestOwn(t *testing.T) {
 	if err := started(dir).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if <-persons {
+	if !<-persons {
 		t.Error("the control: a program that is in no tree of the host's is its own")
 	}
 }

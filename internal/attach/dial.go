@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 )
 
 // Find says who the host of dir is. It fails with ErrNone.
@@ -130,7 +132,7 @@ func reach(ctx context.Context, place string) (net.Conn, Greeting, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(deadline)
 	}
-	if !sameUser(c) {
+	if !peers.SameUser(c) {
 		_ = c.Close()
 		return nil, g, fmt.Errorf("%s belongs to another user", place)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 )
 
 // Options say what a host is and does.
@@ -15,20 +17,19 @@ type Options struct {
 	Version string
 
 	// Attached gets each connection, and what is wished there. It closes it.
-	Attached func(net.Conn, Wish)
+	Attached func(peers.Peer, Wish)
 
-	// Person gets each connection of a command line, and closes it. nil refuses
-	// them. own says that a process at the other end descends from this one: it is
-	// no person's, but was started for somebody else.
-	Person func(c net.Conn, own bool)
+	// Person gets each connection of a command line, and closes it. nil refuses them.
+	Person func(peers.Peer)
 
 	// Editor gets each connection of an editor's process that would have this server
-	// go on with that editor, while the kind is Left. It closes it. nil refuses them.
+	// go on with that editor, while the kind is Left. It closes it. nil refuses them, and
+	// none is an editor's that acts for no person.
 	Editor func(net.Conn)
 
-	// Leave is called when another process wants to be the host, unless that one
-	// descends from this one. It reports whether this one gives way, with all its
-	// work done; the host is closed then. nil stays.
+	// Leave is called when a process that acts for a person wants to be the host. It
+	// reports whether this one gives way, with all its work done; the host is closed
+	// then. nil stays.
 	Leave func() bool
 }
 
@@ -98,7 +99,7 @@ func (h *Host) serve(l net.Listener) {
 // welcome does what a connection is for.
 func (h *Host) welcome(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(handshake))
-	if !sameUser(c) || greet(c, Greeting{protocol, h.is(), os.Getpid(), h.o.Version, h.o.Person != nil}) != nil {
+	if !peers.SameUser(c) || greet(c, Greeting{protocol, h.is(), os.Getpid(), h.o.Version, h.o.Person != nil}) != nil {
 		_ = c.Close()
 		return
 	}
@@ -107,21 +108,22 @@ func (h *Host) welcome(c net.Conn) {
 		_ = c.Close()
 		return
 	}
+	who := peers.Of(c)
 	w, attach := wish(want)
 	switch {
 	case attach:
 		_ = c.SetDeadline(time.Time{})
-		h.o.Attached(c, w)
+		h.o.Attached(peers.Peer{Conn: c, Who: who}, w)
 	case want == wantPerson && h.o.Person != nil:
 		_ = c.SetDeadline(time.Time{})
-		h.o.Person(c, own(c))
-	case want == wantServer && h.o.Editor != nil && h.is() == Left && !own(c):
+		h.o.Person(peers.Peer{Conn: c, Who: who})
+	case want == wantServer && h.o.Editor != nil && h.is() == Left && who.Person():
 		_ = c.SetDeadline(time.Time{})
 		h.o.Editor(c)
 	case want == wantLeave:
 		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Time{}) // it may have work to end first
-		if h.o.Leave == nil || own(c) || !h.o.Leave() {
+		if h.o.Leave == nil || !who.Person() || !h.o.Leave() {
 			_, _ = c.Write([]byte("busy\n"))
 			return
 		}

@@ -1,11 +1,12 @@
 package attach
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 )
 
 // TestOwn: what a host has started, directly or not, is no person, and can't
@@ -24,7 +25,7 @@ func TestOwn(t *testing.T) {
 	left := false
 	hosted(t, dir, Options{
 		Kind:   Alone,
-		Person: func(c net.Conn, own bool) { persons <- own; c.Close() },
+		Person: func(p peers.Peer) { persons <- p.Person(); p.Close() },
 		Leave:  func() bool { left = true; return true },
 	})
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `"$0" -test.run=TestOwn -test.v; true`, os.Args[0])
@@ -33,7 +34,7 @@ func TestOwn(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "left: false") || left {
 		t.Errorf("%v: left %v\n%s", err, left, out)
 	}
-	if !<-persons {
+	if <-persons {
 		t.Error("a program of the host's counts as a person")
 	}
 	if err := AskToLeave(t.Context(), dir); err != nil || !left {

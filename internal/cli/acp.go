@@ -42,7 +42,7 @@ func serveACP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, self: c.Self, programs: c.Programs, log: log}}
+	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, log: log}}
 	r := agentside.Relay{Dial: d.dial, Version: version.String(), Log: d.entrance.log}
 	return r.Serve(ctx, c.In, c.Out)
 }

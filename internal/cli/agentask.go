@@ -53,8 +53,8 @@ type agentTold struct {
 
 	Done    bool   `json:"done,omitempty"`
 	Error   string `json:"error,omitempty"`
-	Usage   bool   `json:"usage,omitempty"` // the command line makes no sense
-	Refused bool   `json:"refused,omitempty"`
+	Usage   bool   `json:"usage,omitempty"`   // the command line makes no sense
+	Refused bool   `json:"refused,omitempty"` // whoever asks is no person
 }
 
 // byTerminal is who answers questions here.
@@ -281,16 +281,10 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	if err != nil {
 		return err
 	}
-	conn, g, err := attach.DialPerson(ctx, f.Dir)
+	conn, _, err := attach.DialPerson(ctx, f.Dir)
 	if err == nil {
 		defer func() { _ = conn.Close() }()
-		refused, err := c.agentsThere(ctx, conn, ask, more, told)
-		if err != nil && ctx.Err() == nil && refused {
-			return fmt.Errorf("the sidecar-ls of process %d: %w", g.PID, err)
-		}
-		if !refused {
-			return err
-		}
+		return c.agentsThere(ctx, conn, ask, more, told)
 	}
 	if err := c.makeRoom(ctx); err != nil {
 		return err
@@ -298,7 +292,7 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	mode := c.mode
 	c.mode = "" // is that of the agent's session
 	a := serve.NewAgents(c.Self)
-	w, err := c.openFor(ctx, app.QueueAlways, a.Through(person()), false)
+	w, err := c.openFor(ctx, app.QueueAlways, a.Through(c.person()), false)
 	c.mode = mode
 	if err != nil {
 		return err
@@ -307,19 +301,19 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	return errors.Join(converse(ctx, a, ask, more, told), a.Close(), w.Close())
 }
 
-// agentsThere asks over a connection. refused: whoever serves does not answer us.
-func (c *cli) agentsThere(ctx context.Context, conn net.Conn, ask agentAsk, more <-chan agentAsk, told func(agentTold)) (refused bool, err error) {
+// agentsThere asks over a connection.
+func (c *cli) agentsThere(ctx context.Context, conn net.Conn, ask agentAsk, more <-chan agentAsk, told func(agentTold)) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	args, err := encode(ask)
 	if err != nil {
-		return false, err
+		return err
 	}
 	line, err := encode(queryRequest{agentQuery, args})
 	if err != nil {
-		return false, err
+		return err
 	}
 	if _, err := conn.Write(line); err != nil {
-		return false, err
+		return err
 	}
 	over := make(chan struct{})
 	defer close(over)
@@ -342,18 +336,15 @@ func (c *cli) agentsThere(ctx context.Context, conn net.Conn, ask agentAsk, more
 		var t agentTold
 		if err := in.Decode(&t); err != nil {
 			if ctx.Err() != nil {
-				return false, ctx.Err()
+				return ctx.Err()
 			}
-			return false, fmt.Errorf("the server ended before it answered: %w; what the agent wrote is kept, see sidecar-ls agent runs", err)
+			return fmt.Errorf("the server ended before it answered: %w; what the agent wrote is kept, see sidecar-ls agent runs", err)
 		}
 		switch {
-		case t.Refused:
-			fmt.Fprintln(c.Err, "sidecar-ls:", t.Error)
-			return true, nil
 		case t.Error != "":
-			return false, errors.New(t.Error)
+			return errors.New(t.Error)
 		case t.Done:
-			return false, nil
+			return nil
 		}
 		told(t)
 	}

@@ -10,12 +10,13 @@ import (
 	"os"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 )
 
-// queries are all that command lines can ask. Agents can't: what they say goes to
-// the dispatcher.
+// queries are all that command lines can ask; package peers says who may. What agents
+// say over MCP goes to the dispatcher.
 func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
@@ -25,26 +26,29 @@ func queries() []served {
 	}
 }
 
-// AnswerPerson answers a command line: one query. own: this process has started
-// the program that asks.
-func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, conn net.Conn, own bool) {
+// AnswerPerson answers a command line: one query, if who asks may put it.
+func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, p peers.Peer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	conn := p.Conn
 	in := json.NewDecoder(io.LimitReader(conn, maxRequest))
 	var q queryRequest
 	if in.Decode(&q) != nil {
 		return
 	}
-	switch {
-	case own:
-	case q.Query == runQuery:
+	if err := p.May(q.Query); err != nil {
+		_ = reply(conn, nil, hidden(c, err))
+		return
+	}
+	switch q.Query {
+	case runQuery:
 		answer, err := hostFor(ctx, c, conn, q.Args)
 		_ = reply(conn, answer, hidden(c, err))
 		return
-	case q.Query == agentQuery:
+	case agentQuery:
 		answerAgent(ctx, c, a, in, conn, q.Args)
 		return
-	case q.Query == acpQuery:
+	case acpQuery:
 		answerACP(ctx, c, a, conn, q.Args)
 		return
 	}
@@ -52,7 +56,7 @@ func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, conn net.
 		_, _ = io.Copy(io.Discard, conn) // until whoever asks has gone
 		cancel()
 	}()
-	answer, err := answerQuery(ctx, c, q, own)
+	answer, err := answerQuery(ctx, c, q)
 	_ = reply(conn, answer, hidden(c, err))
 }
 
@@ -60,7 +64,7 @@ func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, conn net.
 func hidden(c *app.Client, err error) error {
 	var usage *usageError
 	switch {
-	case err == nil, errors.Is(err, errNoPerson):
+	case err == nil, errors.Is(err, peers.ErrNoPerson):
 		return err
 	case errors.As(err, &usage):
 		return &usageError{c.Hide.Text(err.Error())}
@@ -76,7 +80,7 @@ func reply(conn net.Conn, answer any, err error) error {
 	}
 	if err != nil {
 		var usage *usageError
-		t = queryReply{Error: err.Error(), Usage: errors.As(err, &usage), Refused: errors.Is(err, errNoPerson)}
+		t = queryReply{Error: err.Error(), Usage: errors.As(err, &usage), Refused: errors.Is(err, peers.ErrNoPerson)}
 	}
 	data, err := encode(t)
 	if err == nil {
@@ -88,15 +92,8 @@ func reply(conn net.Conn, answer any, err error) error {
 // maxRequest bounds a query, in bytes.
 const maxRequest = 64 << 20
 
-// errNoPerson refuses programs that this process has started: they work for an
-// agent, if for anybody, and decide nothing.
-var errNoPerson = errors.New("the server answers people, and this was started by the server itself; run it in a terminal of your own")
-
 // answerQuery does what a command line asks.
-func answerQuery(ctx context.Context, c *app.Client, q queryRequest, own bool) (any, error) {
-	if own {
-		return nil, errNoPerson
-	}
+func answerQuery(ctx context.Context, c *app.Client, q queryRequest) (any, error) {
 	for _, s := range queries() {
 		name, decides := s.called()
 		if name != q.Query {

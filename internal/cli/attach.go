@@ -26,7 +26,7 @@ func (c *cli) attach(ctx context.Context) endpoint.Backend {
 	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)})
 	if err == nil {
 		var b endpoint.Backend
-		who := endpoint.Agent{Name: "sidecar-ls call", Version: version.String(), CanAsk: canAsk()}
+		who := endpoint.Agent{Name: "sidecar-ls call", Version: version.String(), CanAsk: c.who.Person() && canAsk()}
 		if b, err = endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), who); err == nil {
 			return b
 		}

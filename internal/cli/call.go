@@ -20,11 +20,15 @@ import (
 
 // open opens the workspace for a sub-command.
 func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, error) {
-	return c.openFor(ctx, queue, person(), false)
+	return c.openFor(ctx, queue, c.person(), false)
 }
 
-// person is whoever sits at the terminal.
-func person() app.User {
+// person is whoever sits at the terminal: nobody, where it is the terminal of a program
+// that works for no person.
+func (c *cli) person() app.User {
+	if !c.who.Person() {
+		return app.User{}
+	}
 	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
 }
 
@@ -112,6 +116,15 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 			return err
 		}
 		return c.show(res)
+	}
+	if !c.who.Person() {
+		f, err := c.folder()
+		if err == nil {
+			err = checkStricter(f, c.mode)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	w, err := c.openToCall(ctx, r.Name)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -30,7 +31,8 @@ type Streams struct {
 	Programs *lookup.Finder
 
 	// Exit ends the process when its work does not end in time after the editor
-	// has left; nil waits for it.
+	// has left; nil waits for it. Where it is set, the process is a sidecar-ls and
+	// nothing else.
 	Exit func(code int)
 }
 
@@ -56,6 +58,7 @@ type cli struct {
 	flags *flag.FlagSet
 	args  []string // what is left after the flags
 	help  bool
+	who   peers.Who // for whom it is run
 
 	root    string
 	mode    string

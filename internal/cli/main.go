@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
@@ -73,6 +74,9 @@ func run(ctx context.Context, args []string, s Streams) error {
 	if s.Programs == nil {
 		s.Programs = lookup.New(lookup.Options{})
 	}
+	if s.Exit != nil {
+		peers.Name() // what descends from it is known by that
+	}
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -110,10 +114,33 @@ func run(ctx context.Context, args []string, s Streams) error {
 			if err := c.parse(cmd, args); err != nil {
 				return err
 			}
+			if err := c.may(name); err != nil {
+				return err
+			}
 			return cmd.run(ctx, c)
 		}
 	}
 	return usagef("there is no command %q", name)
+}
+
+// may finds out for whom this process acts, and fails when a command is not theirs:
+// with a server or without one, whose state it could open itself.
+func (c *cli) may(name string) error {
+	switch {
+	case sandbox.Inside():
+		c.who = peers.Sandboxed()
+	case c.detached:
+		c.who = peers.Handed()
+	default:
+		c.who = peers.Self()
+	}
+	if c.help {
+		return nil
+	}
+	if len(c.args) > 0 && peers.Known(name+" "+c.args[0]) {
+		name += " " + c.args[0]
+	}
+	return c.who.May(name)
 }
 
 // build names the build, and what it lacks.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
@@ -51,7 +51,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, self: c.Self, programs: c.Programs, log: log}
+	e := &entrance{folder: f, mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
 	})
@@ -105,6 +105,7 @@ func (unclosed) Close() error { return nil }
 type entrance struct {
 	folder   workspace.Folder
 	mode     string // the agent works in no looser one; "": that of the settings
+	who      peers.Who
 	self     string
 	programs *lookup.Finder
 	log      *slog.Logger
@@ -203,7 +204,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 	}
 	e.awaitQueue(ctx, w)
 	t := w.Client.Tools(attach.Alone)
-	t.Gone = gone
+	t.Gone, t.Unasked = gone, !e.who.Person()
 	t.Close = func() error {
 		defer close(ended)
 		select {
@@ -253,10 +254,8 @@ func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, err
 	theirs := serve.NewAgents(e.self)
 	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
 		Log: e.log, Queue: app.QueueAlways, Program: e.self, Programs: e.programs, Resident: true,
-		Person: func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
-			AnswerPerson(ctx, c, theirs, conn, own)
-		},
-		User: theirs.Through(app.User{Approver: user, People: user}),
+		Person: func(ctx context.Context, c *app.Client, p peers.Peer) { AnswerPerson(ctx, c, theirs, p) },
+		User:   theirs.Through(app.User{Approver: user, People: user}),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -48,7 +48,7 @@ type queryReply struct {
 	Error  string          `json:"error,omitempty"`
 	Usage  bool            `json:"usage,omitempty"` // the command line makes no sense
 
-	Refused bool `json:"refused,omitempty"` // whoever asks is no person
+	Refused bool `json:"refused,omitempty"` // whoever asks is no person; an earlier version then looks itself
 }
 
 // ask puts a query to whoever answers it.
@@ -103,9 +103,6 @@ func (c *cli) askThere(ctx context.Context, name string, args, answer any) (ther
 		return true, ctx.Err()
 	case err != nil:
 		return true, fmt.Errorf("the sidecar-ls of process %d ended before it answered (%w); look whether it was done before you try again", g.PID, err)
-	case t.Refused:
-		fmt.Fprintln(c.Err, "sidecar-ls:", t.Error)
-		return false, nil
 	case t.Usage:
 		return true, usagef("%s", t.Error)
 	case t.Error != "":

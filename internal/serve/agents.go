@@ -106,7 +106,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 				Version: version.String(), Instructions: endpoint.Instructions,
 				Connect: func(_ context.Context, agent endpoint.Agent) (endpoint.Backend, error) {
 					t := c.Tools(attach.Editor)
-					t.Keep = session
+					t.Keep, t.Unasked = session, true // the run asks, and never its agent
 					return endpoint.Local(t, agent)
 				},
 			})

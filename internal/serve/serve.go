@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
@@ -60,9 +61,8 @@ type Options struct {
 	// Places are where agents look for editors; nil: they never find this one.
 	Places func() (ide.Places, error)
 
-	// Person serves a command line of a person, over the socket of the workspace;
-	// own: this process has started the program. nil serves none.
-	Person func(ctx context.Context, c *app.Client, a *Agents, conn net.Conn, own bool)
+	// Person serves a command line, over the socket of the workspace; nil serves none.
+	Person func(context.Context, *app.Client, *Agents, peers.Peer)
 }
 
 // Server serves one editor after the other: all have the same client.
@@ -129,8 +129,8 @@ func (s *Server) open(st server.Start) {
 		o.Layers = []json.RawMessage{st.Settings}
 	}
 	if s.o.Person != nil {
-		o.Person = func(ctx context.Context, c *app.Client, conn net.Conn, own bool) {
-			s.o.Person(ctx, c, s.agents, conn, own)
+		o.Person = func(ctx context.Context, c *app.Client, p peers.Peer) {
+			s.o.Person(ctx, c, s.agents, p)
 		}
 	}
 	s.agents = NewAgents(o.Program)

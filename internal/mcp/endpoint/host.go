@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 )
 
 // HostOptions are what a Host works with.
@@ -20,8 +22,8 @@ type HostOptions struct {
 
 	// Tools are what agents get.
 	Tools func() Tools
-	// Person serves a command line; own: this process has started the program.
-	Person func(ctx context.Context, conn net.Conn, own bool)
+	// Person serves a command line; nil serves none.
+	Person func(context.Context, peers.Peer)
 	// Editor takes an editor that would go on with this process, by the socket of dir;
 	// see attach.Options.
 	Editor func(conn net.Conn, dir string)
@@ -133,7 +135,10 @@ func (h *Host) listen() error {
 }
 
 func (h *Host) options(dir string) attach.Options {
-	o := attach.Options{Kind: h.o.Kind, Version: h.o.Version, Attached: h.attached, Person: h.person, Leave: h.o.Leave}
+	o := attach.Options{Kind: h.o.Kind, Version: h.o.Version, Attached: h.attached, Leave: h.o.Leave}
+	if h.o.Person != nil {
+		o.Person = h.person
+	}
 	if h.o.Editor != nil {
 		o.Editor = func(c net.Conn) { h.o.Editor(c, dir) }
 	}
@@ -164,19 +169,24 @@ func (h *Host) SetKind(k attach.Kind) {
 }
 
 // attached serves one agent until it leaves.
-func (h *Host) attached(conn net.Conn, w attach.Wish) {
+func (h *Host) attached(conn peers.Peer, w attach.Wish) {
 	if !h.begin() {
 		_ = conn.Close()
 		return
 	}
 	defer h.work.Done()
-	err := Serve(h.base, conn, conn, Options{
+	err := Serve(h.base, conn.Conn, conn.Conn, Options{
 		Version: h.o.Version, Instructions: Instructions,
 		Connect: func(_ context.Context, agent Agent) (Backend, error) {
 			h.o.Log.Info("an agent is attached", "agent", agent.Name)
 			t := h.o.Tools()
-			t.Mode = w.Mode
-			t.Keep = keptSession(w.Session)
+			t.Mode, t.Keep = w.Mode, keptSession(w.Session)
+			if !conn.Person() {
+				// It chooses no looser mode, goes on with no session of a person's, and answers
+				// no question: what asks in its name would ask it.
+				t.Mode, t.Keep, t.Unasked = "", "", true
+				agent.Mode = cmp.Or(w.Mode, agent.Mode)
+			}
 			return Local(t, agent)
 		},
 	})
@@ -218,7 +228,7 @@ func (h *Host) Close() {
 }
 
 // person serves one command line.
-func (h *Host) person(conn net.Conn, own bool) {
+func (h *Host) person(conn peers.Peer) {
 	defer func() { _ = conn.Close() }()
 	if !h.begin() {
 		return
@@ -227,5 +237,5 @@ func (h *Host) person(conn net.Conn, own bool) {
 	ctx, cancel := context.WithCancel(h.base)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	h.o.Person(ctx, conn, own)
+	h.o.Person(ctx, conn)
 }

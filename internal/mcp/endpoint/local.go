@@ -24,6 +24,7 @@ type Tools struct {
 	Library  *skills.Library // nil: agents are told nothing besides tools
 	Strict   func() bool     // schemas are given in their strict form; nil: never
 	People   bool            // an editor is there that can ask its user
+	Unasked  bool            // whoever calls works for no person: it is asked nothing in the place of one
 	Mode     string          // of the agent's calls; "": follows the setting
 	Keep     string          // the agent's session, which is kept for who comes again; "": one of its own
 	Gone     <-chan struct{} // closed when they can't serve any more; nil: they end with the connection
@@ -55,7 +56,7 @@ func Local(t Tools, a Agent) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk, changed: make(chan struct{}, 1), stirred: make(chan struct{}, 1), knowsMore: make(chan struct{}, 1)}
+	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk && !t.Unasked, changed: make(chan struct{}, 1), stirred: make(chan struct{}, 1), knowsMore: make(chan struct{}, 1)}
 	l.base, l.end = context.WithCancel(context.Background())
 	l.quiet = t.Bus.Subscribe(func(e events.Event) {
 		l.heardOf(e)
@@ -152,6 +153,9 @@ func (l *local) Call(ctx context.Context, c Call) (*sdk.CallToolResult, error) {
 		return l.approve(ctx, c)
 	}
 	r := dispatch.Request{Mode: l.mode(), Name: c.Name, Arguments: c.Arguments, Session: l.session.ID, Emit: c.Progress, Most: l.client.most}
+	if l.t.Unasked {
+		c.Ask = nil
+	}
 	ctx = WithAsker(ctx, c.Ask)
 	res, err := l.dispatched(func(d *dispatch.Dispatcher) (*dispatch.Result, error) { return d.Call(ctx, r) })
 	if err != nil {

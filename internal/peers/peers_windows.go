@@ -1,4 +1,4 @@
-package attach
+package peers
 
 import (
 	"errors"
@@ -22,9 +22,9 @@ func handle(c net.Conn) (h windows.Handle, server bool, err error) {
 	return h, flags&windows.PIPE_SERVER_END != 0, err
 }
 
-// sameUser reports whether a process of this user is at the other end. A pipe of ours
+// SameUser reports whether a process of this user is at the other end. A pipe of ours
 // admits no others; that of a host could have been made by anybody.
-func sameUser(c net.Conn) bool {
+func SameUser(c net.Conn) bool {
 	h, server, err := handle(c)
 	if err != nil || server {
 		return err == nil
@@ -51,20 +51,33 @@ func sameUser(c net.Conn) bool {
 	return err == nil && ours.User.Sid.Equals(theirs.User.Sid)
 }
 
-// own reports whether the process at the other end was started by this one, or
-// by one that was. One that can't be looked at counts as such.
-func own(c net.Conn) bool {
+// Of says who is at the other end of a connection: what this process has started, and
+// what that leaves behind, stays in its job.
+func Of(c net.Conn) Who {
 	h, _, err := handle(c)
 	if err != nil {
-		return true
+		return facts{unseen: err}.who()
 	}
 	var pid uint32
-	if windows.GetNamedPipeClientProcessId(h, &pid) != nil {
-		return true
+	if err := windows.GetNamedPipeClientProcessId(h, &pid); err != nil {
+		return facts{unseen: err}.who()
 	}
 	if int(pid) == os.Getpid() {
-		return false
+		return Who{person: true} // this process, on its own behalf
 	}
+	var f facts
 	is, err := proctree.Descends(int(pid))
-	return is || err != nil
+	if f.unseen = err; is {
+		f.below = os.Getpid()
+	}
+	return f.who()
 }
+
+// Self can't be asked here: the jobs of others have no names.
+func Self() Who { return Who{person: true} }
+
+// Handed can't be asked here.
+func Handed() Who { return Who{person: true} }
+
+// Name has nothing to do here.
+func Name() {}
