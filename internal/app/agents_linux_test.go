@@ -47,6 +47,7 @@ func agentProject(t *testing.T, files map[string]string, more ...object) (dir st
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	env := []string{"ACPAGENT_SIGN_IN", "ACPAGENT_DEAD", "ACPAGENT_FORGETS", "ACPAGENT_LISTS"}
 	return worldProject(t, "overlay", files, append(more, object{"agents": object{
+		"shell":    object{"program": "sh"},
 		"scripted": object{"program": bin, "acp": []string{}, "env": env},
 		"mute":     object{"program": bin},
 		"absent":   object{"program": "no-such-agent", "acp": []string{}},
