@@ -51,6 +51,10 @@ func Of(c net.Conn) Who {
 		return facts{unseen: err}.who()
 	}
 	defer p.release()
+	return p.who()
+}
+
+func (p end) who() Who {
 	if p.pid == os.Getpid() {
 		return Who{person: true} // this process, on its own behalf
 	}

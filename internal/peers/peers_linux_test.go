@@ -243,3 +243,38 @@ func TestEnded(t *testing.T) {
 		t.Errorf("%+v", who)
 	}
 }
+
+// TestNumberAgain: a number that is another process's by now says nothing of the one that
+// connected.
+func TestNumberAgain(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+	_ = in.Close()
+	_ = cmd.Wait()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer unix.Close(gone)
+	other := os.Getppid() // is nobody's whom we have started
+	if _, err := apart(other); err != nil {
+		t.Skip("another user has started these tests: ", err)
+	}
+	there, err := unix.PidfdOpen(other, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(there)
+	if who := (end{pid: other, fd: gone}).who(); who.Person() {
+		t.Errorf("%+v", who)
+	}
+	if who := (end{pid: other, fd: there}).who(); !who.Person() {
+		t.Errorf("the control: %+v", who)
+	}
+}
