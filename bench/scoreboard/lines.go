@@ -33,7 +33,7 @@ var lines = []line{
 	{number: "8", claim: "hostile workspace before trust", pkg: "internal/app", tests: "TestHostileWorkspace", figures: usual},
 	{number: "9", claim: "settings a project may not set", pkg: "internal/config", tests: "TestProjectMayNot", figures: usual},
 	{number: "10", claim: "routes to more rights", pkg: "internal/app", tests: "TestSelfApproval", figures: usual},
-	{number: "10", claim: "only a person decides", pkg: "internal/app", tests: "TestWhoMayDecide|TestWhoMayDecideInWorlds|TestCallersAnswerNothing|TestOwnProgramsDecideNothing"},
+	{number: "10", claim: "only a person decides", pkg: "internal/app", tests: "TestWhoMayDecide|TestWhoMayDecideInWorlds|TestWhoMayDecideAlone|TestCallersAnswerNothing|TestOwnProgramsDecideNothing"},
 	{number: "10", claim: "what the system says of a peer", pkg: "internal/peers", tests: "Test.*"},
 	{number: "10", claim: "an agent's entry loosens nothing", pkg: "internal/app", tests: "TestAgentMode"},
 	{number: "11", claim: "done as shown, or not at all", pkg: "internal/dispatch", tests: "TestTampering", figures: usual},

@@ -325,3 +325,25 @@ func answerOver(t *testing.T, dir string) {
 	}
 	fmt.Println("written:", res.OK, res.Content)
 }
+
+// TestWhoMayDecideAlone: without a server the command line asks the same about itself.
+func TestWhoMayDecideAlone(t *testing.T) {
+	home(t)
+	server := buildServer(t)
+	userSettings(t, object{"mode": "review", "toolPermissions": object{"run_command": "allow"}, "sandbox": object{"mode": "off"}})
+	dir := project(t, map[string]string{"a.txt": "one\n"})
+	r := &rig{nil, t, dir}
+	if out, err := r.asPerson(server, "call", "write_file", "path=own.txt", "content=own"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := []string{"review accept", "review reject", "review output drop", "trust yes", "run -- true", "agent list", "serve", "acp"}
+	for _, line := range lines {
+		out, err := r.asPerson(server, "call", "run_command", "command="+server+" "+line+" </dev/null")
+		if err == nil || !strings.Contains(out, "only a person decides") {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+	if out, err := r.asPerson(server, "review", "accept"); err != nil || !strings.Contains(out, "own.txt") {
+		t.Errorf("control: %v\n%s", err, out)
+	}
+}
