@@ -315,58 +315,63 @@ func TestLayers(t *testing.T) {
 	})
 }
 
-// What a project says holds when it is trusted; without trust only where it is
-// stricter. Each case has both.
+// What a project says holds only where it is stricter, trusted or not; what takes
+// trust holds with it. Each case has both.
 func TestProject(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		user, project string
-		want, control values // without trust, with trust
-		bad           []string
+		want, control values   // without trust, with trust
+		bad           []string // without trust; with it what takes trust is not among them
 	}{
 		{"a stricter mode", `{}`, `{"mode": "manual"}`, values{"mode": "manual"}, values{"mode": "manual"}, nil},
 		{"a stricter mode than the user's", `{"mode": "autonomous"}`, `{"mode": "cautious"}`, values{}, values{}, nil},
 		{"the same mode", `{"mode": "review"}`, `{"mode": "review"}`, values{"mode": "review"}, values{"mode": "review"}, nil},
-		{"a looser mode", `{}`, `{"mode": "autonomous"}`, values{}, values{"mode": "autonomous"},
-			[]string{`mode: a project that is not trusted can't loosen it from cautious to autonomous`}},
+		{"a looser mode", `{}`, `{"mode": "autonomous"}`, values{}, values{},
+			[]string{`mode: a project can't loosen it from cautious to autonomous`}},
 		{"any mode over a custom one", `{"mode": "x", "customModes": [{"name": "x"}]}`, `{"mode": "manual"}`,
 			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "cautious", Destination: "editor"}}},
-			values{"mode": "manual", "customModes": []CustomMode{{Name: "x", Base: "cautious", Destination: "editor"}}},
-			[]string{`mode: a project that is not trusted can't change it from x to manual`}},
-		{"a mode of its own", `{}`, `{"mode": "x", "customModes": [{"name": "x", "base": "autonomous"}]}`, values{},
-			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "autonomous", Destination: "editor"}}},
-			[]string{
-				`customModes: can't be set by a project that is not trusted`,
-				`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "x"`,
-			}},
+			values{"mode": "x", "customModes": []CustomMode{{Name: "x", Base: "cautious", Destination: "editor"}}},
+			[]string{`mode: a project can't change it from x to manual`}},
+		{"a mode of its own", `{}`, `{"customModes": [{"name": "x", "base": "autonomous"}]}`, values{},
+			values{"customModes": []CustomMode{{Name: "x", Base: "autonomous", Destination: "editor"}}},
+			[]string{`customModes: can't be set by a project that is not trusted`}},
 		{"permissions", `{"toolPermissions": {"a": "allow", "b": "allow", "c": "ask", "d": "ask"}}`,
 			`{"toolPermissions": {"a": "ask", "b": "deny", "c": "allow", "d": "deny", "e": "allow", "f": "ask", "g": "deny"}}`,
 			values{"toolPermissions": map[string]string{"a": "ask", "b": "deny", "c": "ask", "d": "deny", "f": "ask", "g": "deny"}},
-			values{"toolPermissions": map[string]string{"a": "ask", "b": "deny", "c": "allow", "d": "deny", "e": "allow", "f": "ask", "g": "deny"}},
-			[]string{`toolPermissions: a project that is not trusted can't loosen c to allow`, `toolPermissions: a project that is not trusted can't loosen e to allow`}},
+			values{"toolPermissions": map[string]string{"a": "ask", "b": "deny", "c": "ask", "d": "deny", "f": "ask", "g": "deny"}},
+			[]string{`toolPermissions: a project can't loosen c to allow`, `toolPermissions: a project can't loosen e to allow`}},
 		{"a permission that the user denied", `{"toolPermissions": {"a": "deny"}}`, `{"toolPermissions": {"a": "ask"}}`,
 			values{"toolPermissions": map[string]string{"a": "deny"}}, values{"toolPermissions": map[string]string{"a": "deny"}},
-			[]string{`toolPermissions: a project that is not trusted can't loosen a to ask`}},
+			[]string{`toolPermissions: a project can't loosen a to ask`}},
 		{"command rules", `{}`, `{"commandRules": [{"prefix": ["a"], "decision": "allow"}, {"prefix": ["b"], "decision": "ask"}, {"prefix": ["c"], "decision": "deny"}]}`,
 			values{"commandRules": []CommandRule{{Prefix: []string{"b"}, Decision: "ask"}, {Prefix: []string{"c"}, Decision: "deny"}}},
-			values{"commandRules": []CommandRule{{Prefix: []string{"a"}, Decision: "allow"}, {Prefix: []string{"b"}, Decision: "ask"}, {Prefix: []string{"c"}, Decision: "deny"}}},
-			[]string{`commandRules: a project that is not trusted can't allow the command "a"`}},
+			values{"commandRules": []CommandRule{{Prefix: []string{"b"}, Decision: "ask"}, {Prefix: []string{"c"}, Decision: "deny"}}},
+			[]string{`commandRules: a project can't allow the command "a"`}},
 		{"tools off", `{}`, `{"tools.enabled": false}`, values{"tools.enabled": false}, values{"tools.enabled": false}, nil},
-		{"tools on", `{"tools.enabled": false}`, `{"tools.enabled": true}`, values{"tools.enabled": false}, values{},
-			[]string{`tools.enabled: a project that is not trusted can't turn it on`}},
+		{"tools on", `{"tools.enabled": false}`, `{"tools.enabled": true}`, values{"tools.enabled": false}, values{"tools.enabled": false},
+			[]string{`tools.enabled: a project can't turn it on`}},
 		{"a shorter time", `{}`, `{"approval.timeoutSeconds": 10}`, values{"approval.timeoutSeconds": 10}, values{"approval.timeoutSeconds": 10}, nil},
-		{"a longer time", `{}`, `{"approval.timeoutSeconds": 3000}`, values{}, values{"approval.timeoutSeconds": 3000},
-			[]string{`approval.timeoutSeconds: a project that is not trusted can't raise it from 300 to 3000`}},
+		{"a longer time", `{}`, `{"approval.timeoutSeconds": 3000}`, values{}, values{},
+			[]string{`approval.timeoutSeconds: a project can't raise it from 300 to 3000`}},
 		{"a bound where there is none", `{}`, `{"budget.calls": 10}`, values{"budget.calls": 10}, values{"budget.calls": 10}, nil},
 		{"a smaller bound", `{"budget": {"calls": 20}}`, `{"budget.calls": 10}`, values{"budget.calls": 10}, values{"budget.calls": 10}, nil},
-		{"a larger bound", `{"budget.tokens": 20}`, `{"budget.tokens": 30}`, values{"budget.tokens": 20}, values{"budget.tokens": 30},
-			[]string{`budget.tokens: a project that is not trusted can't raise it from 20 to 30`}},
-		{"no bound any more", `{"budget.calls": 20}`, `{"budget.calls": 0}`, values{"budget.calls": 20}, values{},
-			[]string{`budget.calls: a project that is not trusted can't take away the bound of 20`}},
+		{"a larger bound", `{"budget.tokens": 20}`, `{"budget.tokens": 30}`, values{"budget.tokens": 20}, values{"budget.tokens": 20},
+			[]string{`budget.tokens: a project can't raise it from 20 to 30`}},
+		{"no bound any more", `{"budget.calls": 20}`, `{"budget.calls": 0}`, values{"budget.calls": 20}, values{"budget.calls": 20},
+			[]string{`budget.calls: a project can't take away the bound of 20`}},
 		{"a program of the project's choice", `{}`, `{"languageServers": {"gopls": {"command": ["./evil"]}}}`, values{}, values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"./evil"}}}},
 			[]string{`languageServers: can't be set by a project that is not trusted`}},
 		{"a shell of the project's choice", `{"commands.shell": "bash"}`, `{"commands.shell": "powershell"}`, values{"commands.shell": "bash"}, values{"commands.shell": "powershell"},
 			[]string{`commands.shell: can't be set by a project that is not trusted`}},
+		{"a mode of the user's", `{"customModes": [{"name": "x", "base": "manual", "destination": "review", "toolPermissions": {"a": "deny", "b": "allow", "c": "ask"}}]}`,
+			`{"customModes": [{"name": "x", "base": "autonomous", "toolPermissions": {"a": "allow", "b": "ask", "d": "allow"}}]}`,
+			values{"customModes": []CustomMode{{Name: "x", Base: "manual", Destination: "review", Permissions: map[string]string{"a": "deny", "b": "allow", "c": "ask"}}}},
+			values{"customModes": []CustomMode{{Name: "x", Base: "manual", Destination: "review", Permissions: map[string]string{"a": "deny", "b": "ask", "c": "ask"}}}},
+			[]string{`customModes: can't be set by a project that is not trusted`}},
+		{"a server that the user has off", `{"languageServers": {"gopls": {"enabled": false}}}`, `{"languageServers": {"gopls": {"command": ["./evil"]}}}`,
+			values{"languageServers": map[string]LanguageServer{"gopls": {Off: true}}}, values{"languageServers": map[string]LanguageServer{"gopls": {Off: true}}},
+			[]string{`languageServers: can't be set by a project that is not trusted`, `languageServers: a project can't turn on gopls`}},
 		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, values{"tools.registryMode": "lazy"}, values{"tools.registryMode": "lazy"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -374,8 +379,18 @@ func TestProject(t *testing.T) {
 			for _, b := range c.bad {
 				bad = append(bad, "project.json:1: sidecar."+b)
 			}
-			check(t, c.want, bad, user(c.user), project(c.project))
-			check(t, c.control, nil, user(c.user), trusted(c.project))
+			without := bad
+			if strings.Contains(strings.Join(bad, ""), "that is not trusted") {
+				without = bad[:1] // and nothing else is looked at
+			}
+			check(t, c.want, without, user(c.user), project(c.project))
+			var with []string
+			for _, text := range bad {
+				if !strings.Contains(text, "that is not trusted") {
+					with = append(with, text)
+				}
+			}
+			check(t, c.control, with, user(c.user), trusted(c.project))
 		})
 	}
 	t.Run("what no project may set", func(t *testing.T) {
@@ -388,6 +403,61 @@ func TestProject(t *testing.T) {
 		check(t, values{}, bad, project(data))
 		check(t, values{}, bad, trusted(data))
 	})
+}
+
+// TestHeld: of what a project said when it was trusted and what it says now the
+// stricter holds, setting by setting; what takes trust stays as it was, or goes. Where
+// the change was trusted, it holds.
+func TestHeld(t *testing.T) {
+	tool := func(name, command string) string {
+		return `{"name": "` + name + `", "description": "d", "command": ["` + command + `"]}`
+	}
+	made := func(name, command string) CustomTool {
+		return CustomTool{Name: name, Description: "d", Command: []string{command}, Access: "exec"}
+	}
+	mode := func(base string) CustomMode { return CustomMode{Name: "x", Base: base, Destination: "editor"} }
+	for _, c := range []struct {
+		name            string
+		user, then, now string
+		want, trusted   values
+	}{
+		{"a looser mode", `{}`, `{"mode": "manual"}`, `{"mode": "review"}`, values{"mode": "manual"}, values{"mode": "review"}},
+		{"a stricter mode", `{}`, `{"mode": "review"}`, `{"mode": "manual"}`, values{"mode": "manual"}, values{"mode": "manual"}},
+		{"a mode that is gone", `{}`, `{"mode": "manual"}`, `{}`, values{"mode": "manual"}, values{}},
+		{"a file that is gone", `{}`, `{"mode": "manual"}`, ``, values{"mode": "manual"}, values{}},
+		{"a file that is broken", `{}`, `{"mode": "manual"}`, `{"mode`, values{"mode": "manual"}, values{}},
+		{"a sandbox", `{}`, `{"sandbox.mode": "require"}`, `{"sandbox": {"mode": "off"}}`, values{"sandbox.mode": "require"}, values{}},
+		{"permissions", `{}`, `{"toolPermissions": {"a": "deny", "b": "ask"}}`, `{"toolPermissions": {"a": "allow", "b": "deny", "c": "ask"}}`,
+			values{"toolPermissions": map[string]string{"a": "deny", "b": "deny", "c": "ask"}}, values{"toolPermissions": map[string]string{"b": "deny", "c": "ask"}}},
+		{"the user's is stricter than both", `{"mode": "manual"}`, `{"mode": "review"}`, `{"mode": "autonomous"}`, values{"mode": "manual"}, values{"mode": "manual"}},
+		{"bounds", `{}`, `{"budget.calls": 10, "shadow.max": 3}`, `{"budget.calls": 20, "shadow.max": 2}`, values{"budget.calls": 10, "shadow.max": 2}, values{"budget.calls": 20, "shadow.max": 2}},
+		{"tools", `{}`, `{"tools.custom": [` + tool("a", "./a") + `, ` + tool("b", "./b") + `]}`, `{"tools.custom": [` + tool("a", "./evil") + `, ` + tool("c", "./c") + `]}`,
+			values{"tools.custom": []CustomTool{made("a", "./a")}}, values{"tools.custom": []CustomTool{made("a", "./evil"), made("c", "./c")}}},
+		{"custom modes", `{}`, `{"customModes": [{"name": "x", "base": "manual"}]}`, `{"customModes": [{"name": "x", "base": "autonomous"}, {"name": "y"}]}`,
+			values{"customModes": []CustomMode{mode("manual")}}, values{"customModes": []CustomMode{mode("autonomous"), {Name: "y", Base: "cautious", Destination: "editor"}}}},
+		{"a custom mode that is gone", `{}`, `{"customModes": [{"name": "x", "base": "manual"}]}`, `{}`, values{"customModes": []CustomMode{mode("manual")}}, values{}},
+		{"language servers", `{}`, `{"languageServers": {"gopls": {"command": ["./a"]}, "clangd": {"command": ["./c"]}}}`, `{"languageServers": {"gopls": {"command": ["./evil"]}, "clangd": {"enabled": false}, "pyright": {"command": ["./evil"]}}}`,
+			values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"./a"}}, "clangd": {Off: true}}},
+			values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"./evil"}}, "clangd": {Off: true}, "pyright": {Command: []string{"./evil"}}}}},
+		{"a shell", `{}`, `{"commands.shell": "bash"}`, `{"commands.shell": "wsl"}`, values{"commands.shell": "bash"}, values{"commands.shell": "wsl"}},
+		{"a shell where there was none", `{}`, `{}`, `{"commands.shell": "wsl"}`, values{}, values{"commands.shell": "wsl"}},
+		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, `{"tools.registryMode": "full"}`, values{"tools.registryMode": "full"}, values{"tools.registryMode": "full"}},
+		{"what no project may set", `{}`, `{}`, `{"sandbox.network": true}`, values{}, values{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			held := trusted(c.now)
+			held.Held, held.Was = true, []byte(c.then)
+			for _, of := range []struct {
+				project Source
+				want    values
+			}{{held, c.want}, {trusted(c.now), c.trusted}} {
+				s, _ := Load(user(c.user), of.project)
+				if d := cmp.Diff(map[string]any(of.want), dump(s)); d != "" {
+					t.Errorf("held %v (-want +got):\n%s", of.project.Held, d)
+				}
+			}
+		})
+	}
 }
 
 func TestExplain(t *testing.T) {
@@ -471,8 +541,11 @@ func TestTable(t *testing.T) {
 		if (row.Scope == ScopeProject) != (row.Project != "") {
 			t.Errorf("%s: scope %s and project %q", row.Key, row.Scope, row.Project)
 		}
-		if (row.Project == Tighten) != (row.tighten != nil) {
-			t.Errorf("%s: project %q, but tighten is or is not there", row.Key, row.Project)
+		if row.Project == Tighten && row.tighten == nil || row.Project != Never && row.held != nil || row.Project == Any && row.tighten != nil {
+			t.Errorf("%s: project %q, but tighten or held is or is not there", row.Key, row.Project)
+		}
+		if row.Project == Never && kinds[row.Type].add != nil && (row.tighten == nil || row.held == nil) {
+			t.Errorf("%s: a project could stand before the user's", row.Key)
 		}
 		if row.Type == Integer && row.Min >= row.Max {
 			t.Errorf("%s: no range", row.Key)

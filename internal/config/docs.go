@@ -21,7 +21,9 @@ Settings are read from three places, each laid over the one before:
 2. the editor: ` + "`initializationOptions.sidecar`" + `, and ` + "`workspace/configuration`" + ` with the section ` + "`sidecar`" + `;
 3. the project's file, ` + "`" + ProjectFile + "`" + ` in the workspace.
 
-A project that the user does not trust can do little: the tables say what. Keys may be dotted, nested, or both, with
+A project loosens nothing that you or the editor set, trusted or not: the tables say what it can do, and what takes your trust. A trusted
+project's file holds as it was when you trusted it. A change is shown and asked about; until you say yes, and with nobody to ask, the
+stricter of both holds for each setting, and what takes trust stays as it was. ` + "`sidecar-ls trust`" + ` shows the change, ` + "`sidecar-ls trust yes`" + ` takes it. Keys may be dotted, nested, or both, with
 the prefix ` + "`sidecar`" + ` or without: ` + "`{\"sidecar.tools.enabled\": false}`" + ` and ` + "`{\"tools\": {\"enabled\": false}}`" + ` say the same. ` + "`null`" + `
 sets nothing. What is wrong is reported and left out; the place before it, or the default, holds instead. An editor's
 client should send only what was set: a default that it sends hides the user's file.
@@ -33,7 +35,7 @@ client should send only what was set: a default that it sends hides the user's f
 		fmt.Fprintf(&b, "| default | `%s` |\n", encode(row.empty()))
 		fmt.Fprintf(&b, "| set by | %s |\n", setBy[row.Scope])
 		if row.Scope == ScopeProject {
-			fmt.Fprintf(&b, "| a project without trust | %s |\n", mayDo[row.Project])
+			fmt.Fprintf(&b, "| a project | %s |\n", mayDo[row.Project])
 		}
 		if row.AgentWritable {
 			b.WriteString("| agents | may ask to change it |\n")
@@ -57,9 +59,9 @@ var setBy = map[Scope]string{
 }
 
 var mayDo = map[ProjectMay]string{
-	Never:   "is ignored",
+	Never:   "can set it once you trust it",
 	Tighten: "can only make it stricter",
-	Any:     "applies",
+	Any:     "can set it",
 }
 
 var examples = map[Type]string{

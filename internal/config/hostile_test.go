@@ -37,8 +37,8 @@ func loosest(row *Setting) any {
 	case MCPServers:
 		return map[string]any{"x": map[string]any{"command": "./hostile"}}
 	}
-	for _, v := range row.Enum {
-		if v != row.Default {
+	for _, v := range row.Enum { // loosest first
+		if v != row.Default || row.Key == "edits.save" {
 			return v
 		}
 	}
@@ -50,9 +50,9 @@ func unbounded(row *Setting) bool {
 	return row.Type == Integer && row.Default == 0 && row.tighten != nil
 }
 
-// TestProjectMayNot: whatever a project that is not trusted says, no setting of
-// the table becomes looser by it, and none that is the user's own changes. The
-// same words apply where they may be said.
+// TestProjectMayNot: whatever a project says, trusted or not, no setting of the
+// table becomes looser by it, and none that is the user's own changes. What takes
+// trust doesn't change without it. The same words apply where they may be said.
 func TestProjectMayNot(t *testing.T) {
 	tried, held, controls := 0, 0, 0
 	none, _ := Load()
@@ -91,6 +91,9 @@ func TestProjectMayNot(t *testing.T) {
 		if unbounded(row) {
 			base.Data = []byte(`{"` + row.Key + `": 10}`)
 		}
+		if row.Key == "edits.save" {
+			base.Data = []byte(`{"edits.save": "never"}`)
+		}
 		before, _ := Load(base)
 		tried++
 		after, _ := Load(base, Source{Origin: Project, Data: doc})
@@ -99,8 +102,12 @@ func TestProjectMayNot(t *testing.T) {
 		} else {
 			t.Errorf("%s: a project made %v of %v", row.Key, value(after, row.Key), value(before, row.Key))
 		}
+		trusted := Source{Origin: Project, Data: doc, Trusted: true}
+		if after, _ := Load(base, trusted); row.Project == Tighten && fmt.Sprint(value(before, row.Key)) != fmt.Sprint(value(after, row.Key)) {
+			t.Errorf("%s: a trusted project made %v of %v", row.Key, value(after, row.Key), value(before, row.Key))
+		}
 		control := Source{Origin: User, Data: doc}
-		if row.Scope == ScopeProject {
+		if row.Scope == ScopeProject && row.Project == Never {
 			control = Source{Origin: Project, Data: doc, Trusted: true}
 		}
 		applied, problems := Load(base, control)
@@ -110,7 +117,7 @@ func TestProjectMayNot(t *testing.T) {
 				continue
 			}
 		}
-		if unbounded(row) && value(applied, row.Key) == 0 {
+		if (unbounded(row) || row.Key == "edits.save") && fmt.Sprint(value(applied, row.Key)) == fmt.Sprint(row.Default) {
 			controls++
 			continue
 		}

@@ -33,15 +33,25 @@ type entry struct {
 type document struct {
 	source   *Source
 	entries  map[string]entry
+	was      *document // what the source said when it was trusted; nil: the same
 	problems []Problem
 	more     int // problems beyond maxProblems
 }
 
-// read finds the settings in a source: keys may be dotted or nested or both,
-// with the prefix or without.
+// read finds the settings in a source, and in what it was when it was trusted.
 func read(src *Source) *document {
+	d := readText(src, src.Data)
+	if src.Held {
+		d.was = readText(src, src.Was)
+	}
+	return d
+}
+
+// readText finds the settings in a text: keys may be dotted or nested or both,
+// with the prefix or without.
+func readText(src *Source, text []byte) *document {
 	d := &document{source: src, entries: map[string]entry{}}
-	data := bytes.TrimPrefix(src.Data, []byte("\xef\xbb\xbf"))
+	data := bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return d
 	}

@@ -37,7 +37,9 @@ func Load(sources ...Source) (*Settings, []Problem) {
 		row := &table[i]
 		now := setting{value: row.empty()}
 		for _, d := range docs {
-			if e, ok := d.entries[row.Key]; ok {
+			if d.was != nil {
+				now = s.hold(row, now, d)
+			} else if e, ok := d.entries[row.Key]; ok {
 				now = s.lay(row, now, d, e)
 			}
 		}
@@ -78,10 +80,18 @@ func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting 
 	if !ok {
 		return now
 	}
+	return s.put(row, now, d, e.line, want)
+}
+
+// put lays a value over what holds so far. A project, trusted or not, loosens
+// nothing that the user or the editor has set.
+func (s *Settings) put(row *Setting, now setting, d *document, line int, want any) setting {
 	name := d.source.String()
-	if project && !d.source.Trusted && row.Project == Tighten {
+	if d.source.Origin == Project && row.tighten != nil {
 		got, refused := row.tighten(row, now.value, want)
-		refuse(refused...)
+		for _, m := range refused {
+			d.report(row.Key, line, "%s", m)
+		}
 		if len(refused) > 0 && row.single() {
 			return now
 		}
@@ -91,6 +101,42 @@ func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting 
 		return setting{add(now.value, want), append(slices.Clone(now.sources), name)}
 	}
 	return setting{want, []string{name}}
+}
+
+// hold lays what a project said when it was trusted, and what it says now, over
+// what holds so far: of each setting the stricter.
+func (s *Settings) hold(row *Setting, now setting, d *document) setting {
+	then, was := d.was.entries[row.Key]
+	e, is := d.entries[row.Key]
+	if row.Scope == ScopeProject && row.Project == Never {
+		if !was {
+			return now // nobody has said yes to it
+		}
+		parse := func(v jsontext.Value) (any, bool) {
+			return kinds[row.Type].parse(&parser{row: row, modes: s.modesSoFar()}, v)
+		}
+		held, ok := parse(then.value)
+		if !ok {
+			return now
+		}
+		if row.held != nil {
+			want := kinds[row.Type].empty
+			if is {
+				if got, ok := parse(e.value); ok {
+					want = got
+				}
+			}
+			held = row.held(held, want)
+		}
+		return s.put(row, now, d, e.line, held)
+	}
+	if was && row.Project == Tighten {
+		now = s.lay(row, now, d.was, then)
+	}
+	if is {
+		now = s.lay(row, now, d, e)
+	}
+	return now
 }
 
 func (s *Settings) modesSoFar() []CustomMode {

@@ -34,6 +34,8 @@ type Source struct {
 	Name    string // a file's path, for messages; may be empty
 	Data    []byte // JSON; empty sets nothing
 	Trusted bool   // of a project: the user trusts it
+	Held    bool   // of a trusted project: it was trusted when Was stood there
+	Was     []byte // of each setting the stricter of Was and Data holds
 	Shared  bool   // others than the user may read it
 }
 

@@ -40,14 +40,13 @@ const (
 	ScopeProject Scope = "project" // and the project's file
 )
 
-// ProjectMay is what the file of a project that the user does not trust may do
-// to a setting of ScopeProject. A trusted project's file is a source like the
-// others.
+// ProjectMay is what the file of a project may do to a setting of ScopeProject.
+// Trust makes a difference to Never alone.
 type ProjectMay string
 
 // What a project's file may do.
 const (
-	Never   ProjectMay = "never"   // it is ignored
+	Never   ProjectMay = "never"   // without trust it is ignored
 	Tighten ProjectMay = "tighten" // only what makes the setting stricter applies
 	Any     ProjectMay = "any"     // it applies
 )
@@ -69,9 +68,14 @@ type Setting struct {
 	Secret        bool // never shown
 	Help          string
 
-	// tighten, for a row whose Project is Tighten, returns what have becomes by
-	// want, and what of want was refused, in words.
+	// tighten returns what have becomes by want of a project, and what of want was
+	// refused, in words. Every row has it whose Project is Tighten; one that is
+	// Never, if projects could loosen there what the user has set.
 	tighten func(row *Setting, have, want any) (got any, refused []string)
+
+	// held, for a row that is Never, returns what holds of a trusted value while the
+	// project says another one: the stricter of both. nil: the trusted one.
+	held func(then, now any) any
 }
 
 // builtinModes are the modes that are always there, loosest first.
@@ -81,7 +85,7 @@ var builtinModes = policy.Names()
 // customModes.
 var table = []Setting{
 	{
-		Key: "customModes", Type: CustomModes, Scope: ScopeProject, Project: Never,
+		Key: "customModes", Type: CustomModes, Scope: ScopeProject, Project: Never, tighten: stricterModes, held: heldModes,
 		Help: "Custom modes, each based on a built-in one.",
 	},
 	{
@@ -119,7 +123,7 @@ var table = []Setting{
 		Help: "How many tokens the arguments and results of a session's calls may take together, at four bytes per token; otherwise like `sidecar.budget.calls`.",
 	},
 	{
-		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"auto", "never"}, Scope: ScopeProject, Project: Any,
+		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"auto", "never"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
 		Help: "Whether an open document is saved once an edit of an agent is applied to it, at once or when it is accepted: `auto` saves documents that had no unsaved changes of yours, so that programs outside see the edit. It takes an editor whose plug-in can be asked to save (VS Code, Neovim, Emacs).",
 	},
 	{
@@ -128,7 +132,7 @@ var table = []Setting{
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
-		Help: "Whether you trust the workspace. If `trusted`, hooks of its git repository run, in the sandbox, and its settings may loosen yours. If `untrusted`, only read-only tools can be used. If neither, hooks don't run.",
+		Help: "Whether you trust the workspace. If `trusted`, hooks of its git repository run, in the sandbox, and `.sidecar` files and hooks of the project hold as they are when you trust it; a change of them is shown and asked about, and until then the stricter of both holds. If `untrusted`, only read-only tools can be used. If neither, hooks don't run.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,
@@ -187,7 +191,7 @@ var table = []Setting{
 		Help: "Whether hooks are run at all: those of `sidecar.hooks`, of plugins and of the project.",
 	},
 	{
-		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never,
+		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never, tighten: moreTools, held: heldTools,
 		Help: "Tools that are programs of yours. Each is offered as `custom_<name>`; it gets the arguments as JSON on its standard input, and those that its command names as whole words (`{field}`). No shell reads them. It runs confined as commands do; with the access `read` it can't write.",
 	},
 	{
@@ -195,7 +199,7 @@ var table = []Setting{
 		Help: "Directories with plugins, or that are one, besides the user's data directory: absolute paths. A plugin does nothing before you trust it.",
 	},
 	{
-		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never,
+		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never, tighten: moreServers, held: heldServers,
 		Help: "How to run the language servers that get_diagnostics and the lsp_… tools ask. They run only in a trusted workspace, confined like commands. Servers that are not set are looked for on PATH.",
 	},
 	{

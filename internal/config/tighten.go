@@ -13,9 +13,9 @@ func stricterOf(row *Setting, have, want any) (any, []string) {
 	switch {
 	case have == want:
 	case from < 0 || to < 0:
-		return have, []string{fmt.Sprintf("a project that is not trusted can't change it from %s to %s", have, want)}
+		return have, []string{fmt.Sprintf("a project can't change it from %s to %s", have, want)}
 	case to < from:
-		return have, []string{fmt.Sprintf("a project that is not trusted can't loosen it from %s to %s", have, want)}
+		return have, []string{fmt.Sprintf("a project can't loosen it from %s to %s", have, want)}
 	}
 	return want, nil
 }
@@ -29,14 +29,14 @@ func StricterMode(have, want string) string {
 
 func onlyFalse(_ *Setting, have, want any) (any, []string) {
 	if want.(bool) && !have.(bool) {
-		return have, []string{"a project that is not trusted can't turn it on"}
+		return have, []string{"a project can't turn it on"}
 	}
 	return want, nil
 }
 
 func smallerOf(_ *Setting, have, want any) (any, []string) {
 	if want.(int) > have.(int) {
-		return have, []string{fmt.Sprintf("a project that is not trusted can't raise it from %d to %d", have, want)}
+		return have, []string{fmt.Sprintf("a project can't raise it from %d to %d", have, want)}
 	}
 	return want, nil
 }
@@ -47,7 +47,7 @@ func smallerBoundOf(row *Setting, have, want any) (any, []string) {
 	case have.(int) == 0:
 		return want, nil
 	case want.(int) == 0:
-		return have, []string{fmt.Sprintf("a project that is not trusted can't take away the bound of %d", have)}
+		return have, []string{fmt.Sprintf("a project can't take away the bound of %d", have)}
 	}
 	return smallerOf(row, have, want)
 }
@@ -66,7 +66,7 @@ func stricterPermissions(_ *Setting, have, want any) (any, []string) {
 		case strictness(outcome) > strictness(got[tool]) && outcome != "allow":
 			got[tool] = outcome
 		default:
-			refused = append(refused, fmt.Sprintf("a project that is not trusted can't loosen %s to %s", cut(tool), outcome))
+			refused = append(refused, fmt.Sprintf("a project can't loosen %s to %s", cut(tool), outcome))
 		}
 	}
 	return got, refused
@@ -77,12 +77,119 @@ func stricterRules(_ *Setting, have, want any) (any, []string) {
 	var refused []string
 	for _, r := range want.([]CommandRule) {
 		if r.Decision == "allow" {
-			refused = append(refused, fmt.Sprintf("a project that is not trusted can't allow the command %q", cut(strings.Join(r.Prefix, " "))))
+			refused = append(refused, fmt.Sprintf("a project can't allow the command %q", cut(strings.Join(r.Prefix, " "))))
 			continue
 		}
 		got = append(got, r)
 	}
 	return got, refused
+}
+
+// stricterModes adds modes to those that are there. One of the same name only
+// gets stricter.
+func stricterModes(_ *Setting, have, want any) (any, []string) {
+	got := slices.Clone(have.([]CustomMode))
+	for _, m := range want.([]CustomMode) {
+		if i := modeNamed(got, m.Name); i >= 0 {
+			got[i] = strictest(got[i], m)
+		} else {
+			got = append(got, m)
+		}
+	}
+	return got, nil
+}
+
+// heldModes keeps modes that are gone now: in their place something looser might
+// hold.
+func heldModes(then, now any) any {
+	var got []CustomMode
+	for _, m := range then.([]CustomMode) {
+		if i := modeNamed(now.([]CustomMode), m.Name); i >= 0 {
+			m = strictest(m, now.([]CustomMode)[i])
+		}
+		got = append(got, m)
+	}
+	return got
+}
+
+func modeNamed(all []CustomMode, name string) int {
+	return slices.IndexFunc(all, func(m CustomMode) bool { return m.Name == name })
+}
+
+// strictest is a mode that allows only what both allow.
+func strictest(a, b CustomMode) CustomMode {
+	order := []string{"autonomous", "cautious", "manual"}
+	if slices.Index(order, b.Base) > slices.Index(order, a.Base) {
+		a.Base = b.Base
+	}
+	if b.Destination == "review" {
+		a.Destination = b.Destination
+	}
+	permissions := map[string]string{}
+	for _, from := range [...]map[string]string{a.Permissions, b.Permissions} {
+		for tool, outcome := range from {
+			if outcome != "allow" && strictness(outcome) > strictness(permissions[tool]) || a.Permissions[tool] == b.Permissions[tool] {
+				permissions[tool] = outcome
+			}
+		}
+	}
+	if a.Permissions = permissions; len(permissions) == 0 {
+		a.Permissions = nil
+	}
+	return a
+}
+
+// moreTools adds tools whose names no other source has.
+func moreTools(_ *Setting, have, want any) (any, []string) {
+	got := slices.Clone(have.([]CustomTool))
+	var refused []string
+	for _, t := range want.([]CustomTool) {
+		if toolNamed(got, t.Name) {
+			refused = append(refused, fmt.Sprintf("a project can't replace the tool %s, which is yours", t.Name))
+			continue
+		}
+		got = append(got, t)
+	}
+	return got, refused
+}
+
+// heldTools keeps the tools that are still there, as they were.
+func heldTools(then, now any) any {
+	return slices.DeleteFunc(slices.Clone(then.([]CustomTool)), func(t CustomTool) bool { return !toolNamed(now.([]CustomTool), t.Name) })
+}
+
+func toolNamed(all []CustomTool, name string) bool {
+	return slices.ContainsFunc(all, func(t CustomTool) bool { return t.Name == name })
+}
+
+// moreServers lays servers over those that are there, but runs none that is off.
+func moreServers(_ *Setting, have, want any) (any, []string) {
+	got := map[string]LanguageServer{}
+	maps.Copy(got, want.(map[string]LanguageServer))
+	var refused []string
+	for name, s := range have.(map[string]LanguageServer) {
+		switch w, named := got[name]; {
+		case !named:
+			got[name] = s
+		case s.Off && !w.Off:
+			got[name] = s
+			refused = append(refused, fmt.Sprintf("a project can't turn on %s", name))
+		}
+	}
+	slices.Sort(refused)
+	return got, refused
+}
+
+// heldServers keeps the servers as they were, but for those that are off now.
+func heldServers(then, now any) any {
+	got := map[string]LanguageServer{}
+	maps.Copy(got, then.(map[string]LanguageServer))
+	for name, s := range now.(map[string]LanguageServer) {
+		if s.Off {
+			got[name] = s
+		}
+	}
+	return got
 }
 
 // outcomes are what a permission can be, loosest first.
