@@ -134,15 +134,23 @@ func TestHooksOfProject(t *testing.T) {
 			if trust != "trusted" {
 				return
 			}
-			// A file that changes counts from then on; one that can't be read runs nothing.
+			// A file that can't be read, or no longer names a hook, loosens nothing.
 			write(t, filepath.Join(dir, ".claude/settings.json"), `{"hooks": `)
 			write(t, filepath.Join(dir, ".sidecar/hooks.json"), `{"hooks": {}}`)
 			hooksOf(r)
-			if res := r.call("read_file", object{"path": "a.txt"}); !res.OK {
+			if res := r.call("read_file", object{"path": "a.txt"}); res.OK {
 				t.Errorf("after the change: %s", res.Content)
 			}
 			if got := command[struct{ Problems []string }](r, "sidecar.hooks.list", object{}).Problems; len(got) != 1 || !strings.Contains(got[0], ".claude/settings.json can't be read") {
 				t.Errorf("problems: %q", got)
+			}
+			// Once the user takes the change, it holds.
+			if out, stderr, code := runCLI(t, "", "trust", "yes", "--root", dir); code != 0 || !strings.Contains(out, "Taken: .claude/settings.json, .sidecar/hooks.json") {
+				t.Fatalf("%d: %s%s", code, out, stderr)
+			}
+			hooksOf(r)
+			if res := r.call("read_file", object{"path": "a.txt"}); !res.OK {
+				t.Errorf("once it is taken: %s", res.Content)
 			}
 		})
 	}

@@ -72,8 +72,8 @@ func TestSkillsOfAProject(t *testing.T) {
 	if err := r.Open(t.Context(), fakeeditor.FileURI(filepath.Join(dir, ".agents/skills/house/SKILL.md")), "markdown", "---\nname: house\ndescription: How we write here.\n---\nNot saved.\n"); err != nil {
 		t.Fatal(err)
 	}
-	if res := r.call("skill", object{"name": "house"}); !strings.Contains(res.Content, "Not saved.") {
-		t.Errorf("what is not saved is not read: %+v", res)
+	if res := r.call("skill", object{"name": "house"}); res.OK || !strings.Contains(res.Content, "not as it was") {
+		t.Errorf("what is not saved is given: %+v", res)
 	}
 
 	command[object](r, "sidecar.session.open", object{"id": "other", "mode": "review"})
@@ -83,11 +83,22 @@ func TestSkillsOfAProject(t *testing.T) {
 	if list, _ := r.skillsOf("other"); list["fresh"].Description != "Not accepted." {
 		t.Errorf("what is pending is not listed: %+v", list)
 	}
-	if res := r.in("other", "skill", object{"name": "fresh"}); !strings.Contains(res.Content, "Still pending.") {
-		t.Errorf("what is pending is not read: %+v", res)
+	if res := r.in("other", "skill", object{"name": "fresh"}); res.OK || !strings.Contains(res.Content, "not as it was") {
+		t.Errorf("what is pending is given: %+v", res)
 	}
 	if list, _ := r.skillsOf(""); list["fresh"].Name != "" {
 		t.Errorf("what is pending is listed where it is not seen: %+v", list)
+	}
+	// What is on the disk counts once the user has taken it.
+	write(t, filepath.Join(dir, ".agents/skills/later/SKILL.md"), "---\nname: later\ndescription: Comes later.\n---\nTaken.\n")
+	if res := r.in("other", "skill", object{"name": "later"}); res.OK || !strings.Contains(res.Content, "not as it was") {
+		t.Errorf("before it is taken: %+v", res)
+	}
+	if out, stderr, code := runCLI(t, "", "trust", "yes", "--root", dir); code != 0 || !strings.Contains(out, "+Taken.") {
+		t.Fatalf("%d: %s%s", code, out, stderr)
+	}
+	if res := r.in("other", "skill", object{"name": "later"}); !strings.Contains(res.Content, "Taken.") {
+		t.Errorf("once it is taken: %+v", res)
 	}
 	if res := r.in("other", "skill", object{"name": "round"}); !strings.Contains(res.Content, "1. [ ] Read a.txt\n2. [ ] Change it") {
 		t.Errorf("the kit: %+v", res)
@@ -122,7 +133,7 @@ func TestKitSelector(t *testing.T) {
 		t.Errorf("a kit that was changed later allows %+v", res)
 	}
 	list, _ := r.skillsOf("round")
-	if list["round"].Missing != "it needs the tool run_command, which this session does not have" || list["house"].Missing != "" {
+	if !strings.Contains(list["round"].Missing, "not as it was") || list["house"].Missing != "" {
 		t.Errorf("the session has %+v", list)
 	}
 	if res := r.in("round", "skill", object{"name": "code-quality"}); res.OK || !strings.Contains(res.Content, "it needs the tools grep, run_lint, run_tests, git_diff") {

@@ -93,6 +93,9 @@ func checkSettings(w *app.Workspace) finding {
 	if problems := w.Problems.Show(); len(problems) > 0 {
 		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
+	if changed := w.Client.Settings.Changed(); len(changed) > 0 { // else it were a problem
+		return finding{"settings", true, fmt.Sprintf("the mode is %s; you said no to a change of %s, so the stricter of both holds (sidecar-ls trust)", w.Client.Settings.Now().String("mode"), strings.Join(changed[0].Changed(), ", "))}
+	}
 	read := []string{}
 	for _, name := range []string{config.UserFile(), filepath.Join(string(w.Home.Dir), config.ProjectFile)} {
 		if _, err := os.Stat(name); err == nil {

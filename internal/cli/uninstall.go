@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
@@ -48,7 +49,7 @@ var userLeftovers = []struct {
 	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins; and output that waits for review", goes, nil},
 	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes, nil},
 	{userdirs.Data, "plugins that you have installed", goesPurge, []string{"plugins", "plugin-data"}},
-	{userdirs.Config, "your settings and skills, and what you trust", goesPurge, []string{"settings.json", "trust.json", "plugins.json", "mcp-trust.json", "mcp-tokens.json", "skills"}},
+	{userdirs.Config, "your settings and skills, and what you trust", goesPurge, []string{"settings.json", "trust.json", trust.Directory, "plugins.json", "mcp-trust.json", "mcp-tokens.json", "skills"}},
 }
 
 // uninstallOutcome is what uninstall found, or did.

@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
@@ -44,6 +45,8 @@ type Options struct {
 type Settings interface {
 	Now() *config.Settings
 	Trusted() bool
+	Trust(dir string) *trust.State // nil: the folder is not trusted
+	Follow()                       // what the project's files say now
 }
 
 // Starter starts what extends the workspace, confined: *confine.Confiner.
@@ -96,6 +99,7 @@ func (x *Extensions) Ready(ctx context.Context) {
 
 // Follow reads the settings and files again if they are others now.
 func (x *Extensions) Follow() {
+	x.o.Settings.Follow()
 	set, files := x.o.Settings.Now(), x.stamps()
 	x.looked.Store(time.Now().UnixNano())
 	if old := x.files.Load(); x.seen.Load() == set && old != nil && *old == files {

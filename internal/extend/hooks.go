@@ -14,10 +14,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
-
-// hookFiles are the files of a project that name hooks, in the member hooks.
-func hookFiles() [2]string { return [2]string{".claude/settings.json", ".sidecar/hooks.json"} }
 
 // maxFolders is up to how many folders of a workspace are looked at.
 const maxFolders = 8
@@ -32,7 +30,7 @@ func (x *Extensions) stamps() string {
 		b.WriteByte(';')
 	}
 	for _, dir := range x.folders() {
-		for _, name := range hookFiles() {
+		for _, name := range trust.HookFiles() {
 			add(filepath.Join(dir, name))
 		}
 	}
@@ -61,27 +59,69 @@ func (x *Extensions) Hooks() (list []hooks.Hook, problems []string) {
 		}
 	}
 	for _, dir := range x.folders() {
-		for _, name := range hookFiles() {
-			data, err := readHooks(dir, name)
-			if err != nil {
-				problems = append(problems, err.Error())
-			}
-			if data != nil {
-				add(data, hooks.Hook{Origin: name, Project: true, Trusted: on && x.o.Settings.Trusted()})
-			}
+		for _, name := range trust.HookFiles() {
+			more, wrong := x.ofProject(dir, name, on)
+			list, problems = append(list, more...), append(problems, wrong...)
 		}
 	}
 	return list, problems
 }
 
-// readHooks reads the hooks that a project's file names; nil are none.
-func readHooks(dir, name string) ([]byte, error) {
-	data, err := config.ReadProjectFile(dir, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// ofProject are the hooks that a file of a project names. In a trusted one they are
+// those that it named when it was trusted: what it names since is listed, and not
+// run; what it no longer names can hold back, and allows nothing.
+func (x *Extensions) ofProject(dir, name string, on bool) (list []hooks.Hook, problems []string) {
+	of := hooks.Hook{Origin: name, Project: true}
+	parse := func(data []byte, err error) (list []hooks.Hook) {
+		if err == nil {
+			data, err = hooksIn(name, data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, err.Error())
+		}
+		if data == nil {
+			return nil
+		}
+		list, wrong := hooks.Parse(data, of)
+		problems = append(problems, wrong...)
+		return list
 	}
-	if err != nil {
-		return nil, err
+	state := x.o.Settings.Trust(dir)
+	if state == nil {
+		return parse(config.ReadProjectFile(dir, name)), problems
+	}
+	text := func(c trust.Content) ([]byte, error) {
+		if f := c[name]; f.Problem != "" {
+			return nil, errors.New(f.Problem)
+		}
+		return []byte(c[name].Text), nil
+	}
+	list = parse(text(state.Then))
+	problems = nil // they were said when it was trusted
+	now := parse(text(state.Now))
+	for i := range list {
+		h := &list[i]
+		h.Trusted = on
+		h.Stricter = !slices.ContainsFunc(now, func(n hooks.Hook) bool { return n.Same(h) })
+		h.Changed = func(root string) string {
+			if changed := state.ProgramChanged(root, h.Command); changed != "" {
+				return changed + " is not as it was when you trusted the workspace; sidecar-ls trust shows the change, sidecar-ls trust yes takes it"
+			}
+			return ""
+		}
+	}
+	for _, n := range now {
+		if !slices.ContainsFunc(list, func(h hooks.Hook) bool { return h.Same(&n) }) {
+			list = append(list, n)
+		}
+	}
+	return list, problems
+}
+
+// hooksIn are the hooks that the text of a project's file names; nil are none.
+func hooksIn(name string, data []byte) ([]byte, error) {
+	if len(data) == 0 {
+		return nil, nil
 	}
 	var file struct {
 		Hooks json.RawMessage `json:"hooks"`

@@ -88,7 +88,19 @@ type Hook struct {
 	Trusted    bool          // the user has said that it may run
 	Dir        string        // the directory of the plugin that brings it; "": no plugin
 
+	// Stricter says that the project no longer names it: it can hold back, and allows
+	// nothing.
+	Stricter bool
+	// Changed says in words what of its program, in a root, is not as the user trusted
+	// it; "" is nothing, and nil never is.
+	Changed func(root string) string
+
 	matches func(string) bool
+}
+
+// Same reports whether two hooks are one and the same, as a source names them.
+func (h *Hook) Same(o *Hook) bool {
+	return h.key("") == o.key("") && h.Timeout == o.Timeout && h.FailClosed == o.FailClosed
 }
 
 // DefaultTimeout bounds a hook that names no time of its own, MaxTimeout one that does.

@@ -155,7 +155,6 @@ func (r *Runner) Try(ctx context.Context, in Input, told func(Ran), names ...str
 
 // one runs one hook.
 func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byte, told func(Ran)) Outcome {
-	k := r.keeper(h, in.Dir)
 	begun := r.o.Now()
 	ran := Ran{Hook: h, Event: in.Event, Session: in.Session, Call: in.Call, Tool: in.OurTool}
 	var o Outcome
@@ -166,6 +165,16 @@ func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byt
 		}
 		return o
 	}
+	if h.Changed != nil {
+		if why := h.Changed(in.Dir); why != "" {
+			ran.Failure, o = why, h.notTrusted(row, why)
+			if ran.Decision, ran.Said = o.Decision, o.said; told != nil {
+				told(ran)
+			}
+			return o
+		}
+	}
+	k := r.keeper(h, in.Dir)
 	if why := k.open(begun); why != "" {
 		return failed(errors.New(why)) // the user has been told
 	}
@@ -180,9 +189,26 @@ func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byt
 	if err != nil {
 		ran.Failure, o = err.Error(), failed(err)
 	}
+	if h.Stricter && o.Decision == Allow {
+		o.Decision, o.Reason = "", ""
+	}
 	ran.Decision, ran.Said, ran.Took = o.Decision, o.said, r.o.Now().Sub(begun)
 	if told != nil {
 		told(ran)
+	}
+	return o
+}
+
+// notTrusted is what holds in the place of a hook whose program is not as it was
+// trusted, and is not run: nobody knows what it would have held back, so a person is
+// asked, where that can be.
+func (h *Hook) notTrusted(row Row, why string) (o Outcome) {
+	o.said = fmt.Sprintf("the hook %q (%s) was not run: %s", clip(h.Command), h.Origin, why)
+	switch {
+	case row.Event == PreToolUse:
+		o.Decision, o.Reason = Ask, o.said
+	case h.FailClosed && row.Blocks:
+		o.Decision, o.Reason = Deny, o.said
 	}
 	return o
 }

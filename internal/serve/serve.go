@@ -136,6 +136,7 @@ func (s *Server) open(st server.Start) {
 	s.agents = NewAgents(o.Program)
 	o.User = s.agents.Through(o.User)
 	c := app.NewClient(o)
+	c.Settings.OnChange((&trustAsker{client: c, seat: s.seat, asked: map[string]bool{}}).about)
 	s.agents.Of(c)
 	s.agents.Subscribe(func(runs.Event) {
 		select {

@@ -100,6 +100,7 @@ type finder struct {
 	l        *Library
 	ctx      context.Context
 	place    Place
+	keep     bool            // the texts of what is found
 	seen     map[string]bool // directories of skills that were read, of all places
 	dirs     int
 	met      map[string]bool // directories that were looked at, so that no link leads there again
@@ -245,6 +246,7 @@ func (f *finder) skill(src source, files fs.FS, dir, folder string) {
 	if f.seen != nil {
 		f.seen[real] = true
 	}
+	s.path = filepath.Join(real, file)
 	if err := f.read(s, files, dir, folder); err != nil {
 		f.problem(where, err)
 		return
@@ -263,6 +265,9 @@ func (f *finder) read(s *Skill, files fs.FS, dir, folder string) error {
 	text, _, err := readText(files, path.Join(dir, file), maxFile)
 	if err != nil {
 		return err
+	}
+	if s.hash = hashOf(text); f.keep {
+		s.text = text
 	}
 	head, body, err := split(text)
 	if err != nil {

@@ -60,7 +60,10 @@ type Skill struct {
 
 	files source // of its directory
 	body  string
-	cut   bool // the body goes on
+	cut   bool   // the body goes on
+	hash  string // of SKILL.md
+	path  string // of that, without links
+	text  string // of that, where it is kept
 }
 
 // Kit reports whether the skill is a kit: tools, and an order of steps to use them in.
@@ -70,7 +73,10 @@ func (s *Skill) Kit() bool { return len(s.Requires) > 0 && len(s.Steps) > 0 }
 func (s *Skill) Body() (text string, cut bool) { return s.body, s.cut }
 
 // Settings is what the user says of the project: *live.Settings.
-type Settings interface{ Trusted() bool }
+type Settings interface {
+	Trusted() bool
+	Knows(hash string) bool // the project's text was there when the user trusted it
+}
 
 // Cleaner makes text from outside harmless: *redact.Redactor.
 type Cleaner interface {
@@ -159,6 +165,8 @@ func (l *Library) List(ctx context.Context, files workspace.Files, has func(tool
 		one.Warnings = slices.Clone(s.Warnings)
 		if one.Project && !trusted {
 			one.Missing = "the workspace is not trusted: trust it (sidecar-ls trust yes, or in the editor), and its skills can be used"
+		} else if one.Origin == OfProject && !l.o.Settings.Knows(one.hash) {
+			one.Missing = "it is not as it was when the workspace was trusted: the user sees the change with sidecar-ls trust, and takes it with sidecar-ls trust yes"
 		} else if has != nil {
 			one.Missing = missingTools(one.Requires, has)
 		}

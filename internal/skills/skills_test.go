@@ -13,7 +13,8 @@ import (
 
 type trust bool
 
-func (t trust) Trusted() bool { return bool(t) }
+func (t trust) Trusted() bool     { return bool(t) }
+func (t trust) Knows(string) bool { return bool(t) }
 
 // rig is a project and a home.
 type rig struct {
@@ -438,5 +439,37 @@ func TestFolders(t *testing.T) {
 	list := own(r.library().List(t.Context(), disk, nil))
 	if len(list) != 2 || list[0].Description != "Of the first." || list[1].Description != "Of the second." {
 		t.Errorf("found %+v", list)
+	}
+}
+
+// only knows the texts of one skill.
+type only struct{ Text }
+
+func (only) Trusted() bool            { return true }
+func (o only) Knows(hash string) bool { return hash == hashOf(o.Text.Text) }
+
+// TestKnown: a project's skill counts while it says what it said when the project was
+// trusted; OnDisk finds those of the project alone.
+func TestKnown(t *testing.T) {
+	r := newRig(t, nil)
+	r.write("project/.sidecar/skills/one/SKILL.md", "---\nname: one\ndescription: d\n---\nbody\n")
+	texts := OnDisk(r.project)
+	if len(texts) != 1 || !strings.HasSuffix(filepath.ToSlash(texts[0].Path), ".sidecar/skills/one/SKILL.md") || !strings.HasSuffix(texts[0].Text, "body\n") {
+		t.Fatalf("on the disk: %+v", texts)
+	}
+	l := New(Options{Settings: only{texts[0]}, Clean: redact.New()})
+	missing := func() string {
+		s, ok := l.List(t.Context(), r.disk(), nil).Find("one")
+		if !ok {
+			t.Fatal("it is not listed")
+		}
+		return s.Missing
+	}
+	if why := missing(); why != "" {
+		t.Errorf("as it was: %s", why)
+	}
+	r.write("project/.sidecar/skills/one/SKILL.md", "---\nname: one\ndescription: d\n---\nother\n")
+	if why := missing(); !strings.Contains(why, "sidecar-ls trust yes") {
+		t.Errorf("after a change: %q", why)
 	}
 }

@@ -4,9 +4,7 @@ package live
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -23,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/retry"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
 
 // Settings is what holds now. Readers get a snapshot, which never changes.
@@ -32,6 +31,11 @@ type Settings struct {
 	loading sync.Mutex // one load at a time
 	folders []string
 	client  []json.RawMessage
+
+	book    trust.Book
+	states  atomic.Pointer[[]*trust.State] // of the folders, where they are trusted
+	changed atomic.Pointer[func([]*trust.State)]
+	seen    string // stamps of what was read; loading holds it
 
 	now      atomic.Pointer[config.Settings]
 	dispatch atomic.Pointer[dispatch.Settings]
@@ -105,13 +109,14 @@ func (s *Settings) read() []string {
 		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
 	}
 	if len(s.folders) > 0 {
-		data, err := config.ReadProjectFile(s.folders[0], config.ProjectFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, err.Error())
-		}
 		own, _ := config.Load(sources...) // without the project, which has no say in whether it is trusted
-		sources = append(sources, config.Source{Origin: config.Project, Name: config.ProjectFile, Data: data, Trusted: own.String("workspace.trust") == "trusted"})
+		project, wrong := s.project(own.String("workspace.trust") == "trusted")
+		problems = append(problems, wrong...)
+		sources = append(sources, project)
+	} else {
+		s.states.Store(nil)
 	}
+	s.seen = s.stamps()
 	set, wrong := config.Load(sources...)
 	for _, p := range wrong {
 		problems = append(problems, p.String())
@@ -127,6 +132,9 @@ func (s *Settings) read() []string {
 	}
 	s.now.Store(set)
 	s.dispatch.Store(ds)
+	if tell, changed := s.changed.Load(), s.Changed(); tell != nil && len(changed) > 0 {
+		(*tell)(changed)
+	}
 	return append(problems, more...)
 }
 
@@ -238,8 +246,12 @@ func (s *Settings) PutUser(key string, value []byte) error {
 func (s *Settings) writeProject(key string, value []byte) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
+	before := s.Trust(s.folders[0])
 	if err := config.PutProject(s.folders[0], key, value); err != nil {
 		return err
+	}
+	if before != nil && len(before.Changed()) == 0 { // the user has said yes to this change
+		s.takeOwn()
 	}
 	s.read()
 	return nil

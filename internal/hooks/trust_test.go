@@ -1,0 +1,73 @@
+package hooks
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStricter: what a project no longer names can hold back, and allows nothing. The
+// control is the same hook as it is named.
+func TestStricter(t *testing.T) {
+	allow := `echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}'`
+	for _, c := range []struct {
+		name, command  string
+		control, after string
+	}{
+		{"allows", allow, Allow, ""},
+		{"approves", `echo '{"decision": "approve"}'`, Allow, ""},
+		{"asks", strings.Replace(allow, `"allow"`, `"ask"`, 1), Ask, Ask},
+		{"denies", "exit 2", Deny, Deny},
+	} {
+		for _, stricter := range []bool{false, true} {
+			want := c.control
+			if stricter {
+				want = c.after
+			}
+			o := newRig(t, Hook{Event: PreToolUse, Command: c.command, Trusted: true, Stricter: stricter}).run(PreToolUse, "run_command")
+			if o.Decision != want {
+				t.Errorf("%s, stricter %v: %+v", c.name, stricter, o)
+			}
+		}
+	}
+	grant := Hook{Event: PermissionRequest, Command: `echo '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}'`, Trusted: true}
+	if o := newRig(t, grant).run(PermissionRequest, "run_command"); o.Decision != Allow {
+		t.Errorf("control: %+v", o)
+	}
+	grant.Stricter = true
+	if o := newRig(t, grant).run(PermissionRequest, "run_command"); o.Decision != "" {
+		t.Errorf("it answers in the person's place: %+v", o)
+	}
+}
+
+// TestProgramChanged: a hook whose program is not as it was trusted is not run; where a
+// person can be asked, they are, and what fails closed stays closed.
+func TestProgramChanged(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		event  Event
+		closed bool
+		want   string
+	}{
+		{"before a call", PreToolUse, false, Ask},
+		{"in the person's place", PermissionRequest, false, ""},
+		{"after a call", PostToolUse, false, ""},
+		{"at the end, failing closed", Stop, true, Deny},
+	} {
+		changed, why := "", "guard.sh is another one"
+		h := Hook{Event: c.event, Command: "exit 2", FailClosed: c.closed, Trusted: true, Changed: func(root string) string {
+			if root == "" {
+				t.Error("it is not said where")
+			}
+			return changed
+		}}
+		r := newRig(t, h)
+		if o := r.run(c.event, "run_command"); o.Decision != Deny || r.started() == 0 {
+			t.Errorf("control: %s: %+v", c.name, o)
+		}
+		r = newRig(t, h)
+		changed = why
+		if o := r.run(c.event, "run_command"); o.Decision != c.want || r.started() != 0 || c.want != "" && !strings.Contains(o.Reason, why) {
+			t.Errorf("%s: %+v, started %d", c.name, o, r.started())
+		}
+	}
+}

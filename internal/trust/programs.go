@@ -1,0 +1,72 @@
+package trust
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// word is what may be the name of a file in a line for a shell.
+var word = regexp.MustCompile("[^\\s\"'`;&|<>()=]+")
+
+// maxPrograms bounds how many files the lines of a folder may name.
+const maxPrograms = 500
+
+// named are the files below the root that a hook's line may run, by their names
+// there: each of its words could be one.
+func named(line string) (names []string) {
+	for _, w := range word.FindAllString(line, -1) {
+		for _, prefix := range []string{"$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"} {
+			w = strings.TrimPrefix(w, prefix)
+		}
+		if w = path.Clean(filepath.ToSlash(w)); filepath.IsLocal(filepath.FromSlash(w)) && w != "." && !slices.Contains(names, w) {
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+// programs are the files that the hooks of the content may run.
+func (c Content) programs() (names []string) {
+	for _, of := range HookFiles() {
+		var all struct {
+			Hooks map[string][]struct {
+				Hooks []struct {
+					Command string `json:"command"`
+				} `json:"hooks"`
+			} `json:"hooks"`
+		}
+		if json.Unmarshal([]byte(c[of].Text), &all) != nil {
+			continue
+		}
+		for _, groups := range all.Hooks {
+			for _, g := range groups {
+				for _, h := range g.Hooks {
+					names = append(names, named(h.Command)...)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxPrograms)]
+}
+
+// ProgramChanged names a file that a hook's line may run in root and that is not as
+// it was when the folder was trusted; "" is none. In another root, such as a shadow,
+// a file that isn't there runs nothing.
+func (s *State) ProgramChanged(root, line string) string {
+	for _, name := range named(line) {
+		then, was := s.Then[name]
+		now, is := program(root, name)
+		switch {
+		case !is && (!was || realPath(root) != realPath(s.Dir)):
+		case was != is || then.Hash != now.Hash || now.Hash == unreadable:
+			return name
+		}
+	}
+	return ""
+}
