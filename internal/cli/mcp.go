@@ -22,6 +22,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 	"github.com/sidecar-ls/sidecar-ls/internal/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -264,6 +265,11 @@ func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, err
 	for _, p := range w.Problems.Show() {
 		e.log.Warn("start", "problem", p)
 	}
+	w.Client.Settings.OnChange(func(changed []*trust.State) { // an agent's client is not asked about it
+		for _, state := range changed {
+			e.log.Warn("trust", "problem", state.Words())
+		}
+	})
 	w.Sources.Reload()
 	return w, theirs, nil
 }

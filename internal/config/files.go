@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
@@ -28,7 +30,15 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > MaxSourceBytes {
 		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
 	}
-	return root.ReadFile(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // what came in its place makes nobody wait
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
+	}
+	return io.ReadAll(io.LimitReader(f, MaxSourceBytes))
 }
 
 // PutUser writes a setting, a JSON value, into the user's file.

@@ -95,12 +95,17 @@ func (s *Settings) put(row *Setting, now setting, d *document, line int, want an
 		if len(refused) > 0 && row.single() {
 			return now
 		}
-		return setting{got, append(slices.Clone(now.sources), name)}
+		return setting{got, with(now.sources, name)}
 	}
 	if add := kinds[row.Type].add; add != nil {
-		return setting{add(now.value, want), append(slices.Clone(now.sources), name)}
+		return setting{add(now.value, want), with(now.sources, name)}
 	}
 	return setting{want, []string{name}}
+}
+
+// with adds a source, which may have had a say already.
+func with(sources []string, name string) []string {
+	return append(slices.DeleteFunc(slices.Clone(sources), func(s string) bool { return s == name }), name)
 }
 
 // hold lays what a project said when it was trusted, and what it says now, over

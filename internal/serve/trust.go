@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ func (a *trustAsker) about(changed []*trust.State) {
 }
 
 func (a *trustAsker) ask(state *trust.State) {
+	a.client.Log().Warn("trust", "problem", state.Words())
 	patch := state.Diff()
 	if len(patch) > maxAsked {
 		patch = strings.ToValidUTF8(patch[:maxAsked], "") + "\n… (sidecar-ls trust shows all of it)\n"
@@ -51,6 +53,7 @@ func (a *trustAsker) ask(state *trust.State) {
 		Reason: shown(strings.Join(state.Changed(), ", ") + " changed since you trusted " + state.Dir + ". Until you allow it, the stricter of both holds. Deny keeps it so, and is asked again once something else changes."),
 		Body:   shown(patch), Diff: a.client.Hide.Text(patch),
 	}
+	q.Arguments, _ = json.Marshal(map[string]any{"folder": shown(state.Dir), "files": state.Changed()}) // strings
 	q.Detail = q.Reason + "\n" + q.Body
 	answer, err := a.seat.Approve(context.Background(), q)
 	if err != nil || !answer.Allow && answer.Scope == "" { // no answer is none

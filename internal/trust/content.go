@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -133,22 +134,21 @@ func program(dir, name string) (f File, ok bool) {
 	}
 	defer root.Close()
 	name = filepath.FromSlash(name)
-	info, err := root.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	in, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // no pipe makes anybody wait
+	if errors.Is(err, fs.ErrNotExist) {
 		return f, false
-	case err != nil:
-		return File{Hash: unreadable}, true
-	case info.IsDir():
-		return f, false
-	case !info.Mode().IsRegular() || info.Size() > maxProgram:
-		return File{Hash: unreadable}, true
 	}
-	in, err := root.Open(name)
 	if err != nil {
 		return File{Hash: unreadable}, true
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err == nil && info.IsDir() {
+		return f, false
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxProgram {
+		return File{Hash: unreadable}, true
+	}
 	sum := sha256.New()
 	var text bytes.Buffer
 	n, err := io.Copy(io.MultiWriter(sum, &head{&text}), io.LimitReader(in, maxProgram+1))

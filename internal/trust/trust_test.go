@@ -87,8 +87,12 @@ func TestContent(t *testing.T) {
 		{".sidecar/settings.json", "+{\"mode\": \"autonomous\"}", func() { f.write(".sidecar/settings.json", `{"mode": "autonomous"}`) }},
 		{".sidecar/settings.json", "deleted file", func() { f.remove(".sidecar/settings.json") }},
 		{".sidecar/settings.json", "new file", func() { f.write(".sidecar/settings.json", `{}`) }},
-		{".sidecar/hooks.json", "-{\"hooks\"", func() { f.write(".sidecar/hooks.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "./guard.sh"}]}]}}`) }},
-		{".claude/settings.json", "+  \"disableAllHooks\": true", func() { f.write(".claude/settings.json", `{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}}`) }},
+		{".sidecar/hooks.json", "-{\"hooks\"", func() {
+			f.write(".sidecar/hooks.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "./guard.sh"}]}]}}`)
+		}},
+		{".claude/settings.json", "+  \"disableAllHooks\": true", func() {
+			f.write(".claude/settings.json", `{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}}`)
+		}},
 		{".claude/settings.json", "deleted file", func() { f.write(".claude/settings.json", `{"model": "m"}`) }},
 		{"guard.sh", "+exit 0", func() { f.write("guard.sh", "exit 0\n") }},
 		{"guard.sh", "deleted file", func() { f.remove("guard.sh") }},
@@ -126,6 +130,25 @@ func TestLinks(t *testing.T) {
 		if s := f.look(); s.Now[name].Text != "" || s.Now[name].Problem == "" || !slices.Contains(s.Changed(), name) {
 			t.Errorf("%s: %+v", name, s.Now[name])
 		}
+	}
+}
+
+// TestSpecial: what is no file with a text is not what was trusted, also where it is so
+// from the start.
+func TestSpecial(t *testing.T) {
+	f := newFolder(t)
+	f.remove("guard.sh")
+	if err := ownfile.Symlink("/dev/null", filepath.Join(f.dir, "guard.sh")); err != nil {
+		t.Skip(err)
+	}
+	s := f.look()
+	if got := s.ProgramChanged(f.dir, "./guard.sh"); got != "guard.sh" {
+		t.Errorf("a link that leads out: %q", got)
+	}
+	f.remove("guard.sh")
+	f.write("dir/x", "x\n")
+	if got := s.ProgramChanged(f.dir, "./dir"); got != "" {
+		t.Errorf("a directory is no program: %q", got)
 	}
 }
 

@@ -1,0 +1,207 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+)
+
+// asksOfTrust hands over what the editor is asked about trusted folders, and answers
+// as it is told; it closes every other question.
+func (r *rig) asksOfTrust() (questions <-chan string, answers chan<- string) {
+	asked, said := make(chan string, 16), make(chan string)
+	r.Answer("window/showMessageRequest", func(ctx context.Context, params json.RawMessage) (any, error) {
+		var p lsp.ShowMessageRequestParams
+		if err := json.Unmarshal(params, &p); err != nil || !strings.Contains(p.Message, "trusted folder") {
+			return nil, err
+		}
+		asked <- p.Message
+		select {
+		case title := <-said:
+			return map[string]string{"title": title}, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-r.t.Context().Done():
+			return nil, nil
+		}
+	})
+	return asked, said
+}
+
+// trustOf is what the command line says of a folder.
+func trustOf(t *testing.T, dir string) (now struct {
+	Trust, Diff string
+	Changed     []string
+	Refused     bool
+}) {
+	t.Helper()
+	out, stderr, code := runCLI(t, "", "trust", "--json", "--root", dir)
+	if err := json.Unmarshal([]byte(out), &now); err != nil || code != 0 {
+		t.Fatalf("%d %v: %s%s", code, err, out, stderr)
+	}
+	return now
+}
+
+const (
+	answersHook = `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"allow\"}}'"}]}],
+		"PermissionRequest": [{"hooks": [{"command": "echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PermissionRequest\", \"decision\": {\"behavior\": \"allow\"}}}'"}]}]}}`
+	looserSettings = `"sandbox": {"mode": "off"}, "toolPermissions": {"run_command": "allow", "write_file": "allow", "web_fetch": "ask"}`
+)
+
+// TestTrustOfContent: what a later pull writes into a trusted workspace loosens nothing.
+// The person is asked with the diff; a no is for that content, a yes takes it, and what
+// is stricter holds at once.
+func TestTrustOfContent(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{
+		"a.txt": "one\n", ".sidecar/settings.json": `{"toolPermissions": {"web_fetch": "deny"}}`,
+		".sidecar/hooks.json": `{"hooks": {"PreToolUse": [{"matcher": "git_log", "hooks": [{"command": "exit 2"}]}]}}`,
+	})
+	file := func(name string) string { return filepath.Join(dir, ".sidecar", name) }
+	open := func() *rig {
+		return serveSelf(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace": object{"trust": "trusted"}, "mode": "review"}}})
+	}
+	holds := func(r *rig, what, mode string) {
+		t.Helper()
+		for key, want := range map[string]string{"mode": mode, "sandbox.mode": "auto"} {
+			if res := r.call("get_setting", object{"key": key}); !strings.Contains(res.Content, `= "`+want+`"`) {
+				t.Errorf("%s: %s", what, res.Content)
+			}
+		}
+		if res := r.call("get_setting", object{"key": "toolPermissions"}); !strings.HasPrefix(res.Content, `sidecar.toolPermissions = {"web_fetch":"deny"}`+"\n") {
+			t.Errorf("%s: %s", what, res.Content)
+		}
+	}
+	runs := func(r *rig, name string) bool {
+		t.Helper()
+		command[object](r, "sidecar.mode.set", object{"mode": "cautious"})
+		return r.call("run_command", object{"command": "echo x > " + name}).OK
+	}
+	answering := func(list []hooks.Status) (on, all int) {
+		for _, h := range list {
+			if strings.Contains(h.Command, "allow") {
+				if all++; h.Trusted {
+					on++
+				}
+			}
+		}
+		return on, all
+	}
+
+	r := open()
+	questions, answers := r.asksOfTrust()
+	holds(r, "at first", "review")
+	if res := r.call("git_log", object{}); res.OK || !strings.Contains(res.Content, ".sidecar/hooks.json") {
+		t.Errorf("control: the project's hook does not run: %s", res.Content)
+	}
+
+	write(t, file("settings.json"), `{"mode": "autonomous", `+looserSettings+`}`)
+	write(t, file("hooks.json"), answersHook)
+	list := hooksOf(r)
+	q := <-questions
+	for _, want := range []string{`+{"mode": "autonomous"`, `-{"toolPermissions"`, "hooks.json", "permissionDecision"} {
+		if !strings.Contains(q, want) {
+			t.Errorf("the question has no %s: %s", want, q)
+		}
+	}
+	holds(r, "while nobody has answered", "review")
+	if on, all := answering(list); on != 0 || all != 2 {
+		t.Errorf("%d of %d hooks that answer may run", on, all)
+	}
+	if res := r.call("write_file", object{"path": "b.txt", "content": "x\n"}); !res.OK || len(r.queued()) != 1 {
+		t.Errorf("an edit does not wait for review: %+v", res)
+	}
+	if runs(r, "c.txt") {
+		t.Error("a hook that nobody has trusted answers the question")
+	}
+	if res := r.call("git_log", object{}); res.OK || !strings.Contains(res.Content, ".sidecar/hooks.json") {
+		t.Errorf("the hook that is gone holds nothing back: %s", res.Content)
+	}
+	answers <- "Deny"
+	until(t, "the no is not kept", func() bool { return trustOf(t, dir).Refused })
+	holds(r, "after a no", "review")
+
+	// The next server does not ask about that again: the first question is about the
+	// next content. What is stricter in it holds already.
+	r = open()
+	questions, answers = r.asksOfTrust()
+	holds(r, "in the next server", "review")
+	write(t, file("settings.json"), `{"mode": "plan", `+looserSettings+`}`)
+	list = hooksOf(r)
+	holds(r, "while nobody has answered again", "plan")
+	if q := <-questions; !strings.Contains(q, `+{"mode": "plan"`) {
+		t.Errorf("it is asked again about what was refused: %s", q)
+	}
+	if on, _ := answering(list); on != 0 {
+		t.Error("a hook may run that was refused")
+	}
+	answers <- "Allow"
+	until(t, "the yes is not kept", func() bool { return len(trustOf(t, dir).Changed) == 0 })
+	if on, all := answering(hooksOf(r)); on != 2 || all != 2 {
+		t.Errorf("control: %d of %d hooks that were taken may run", on, all)
+	}
+	if !runs(r, "d.txt") {
+		t.Error("control: a hook that was taken does not answer")
+	}
+	if res := r.call("git_log", object{}); strings.Contains(res.Content, ".sidecar/hooks.json") {
+		t.Errorf("control: a hook that is gone, with the user's word, still runs: %s", res.Content)
+	}
+	for key, want := range map[string]string{"mode": `"plan"`, "sandbox.mode": `"auto"`, "toolPermissions": `{"web_fetch":"ask"}`} {
+		if res := r.call("get_setting", object{"key": key}); !strings.Contains(res.Content, "= "+want) {
+			t.Errorf("what was taken: %s", res.Content)
+		}
+	}
+}
+
+// TestTrustOfContentAlone: with nobody to ask the stricter holds, and is said; the
+// command line shows the change and takes it.
+func TestTrustOfContentAlone(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"mode": "plan"}`})
+	mode := func() string {
+		out, stderr, _ := runCLI(t, "", "call", "--root", dir, "get_setting", `{"key":"mode"}`)
+		return out + stderr
+	}
+	cli := func(want string, args ...string) {
+		t.Helper()
+		out, stderr, code := runCLI(t, "", append(args, "--root", dir)...)
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%q: no %q: exit %d: %s%s", args, want, code, out, stderr)
+		}
+	}
+	cli("is trusted", "trust", "yes")
+	if got := mode(); !strings.Contains(got, `= "plan"`) {
+		t.Fatalf("at first: %s", got)
+	}
+	write(t, filepath.Join(dir, ".sidecar/settings.json"), `{"mode": "review"}`)
+	if got := mode(); !strings.Contains(got, `= "plan"`) || !strings.Contains(got, "changed since you trusted") {
+		t.Errorf("before it is taken: %s", got)
+	}
+	if out, _, code := runCLI(t, "", "doctor", "--root", dir); code == 0 || !strings.Contains(out, ".sidecar/settings.json changed since you trusted") {
+		t.Errorf("doctor says nothing: %s", out)
+	}
+	cli(`+{"mode": "review"}`, "trust")
+	cli("sidecar-ls trust yes", "trust")
+	if now := trustOf(t, dir); now.Trust != "trusted" || len(now.Changed) != 1 || !strings.Contains(now.Diff, `-{"mode": "plan"}`) {
+		t.Errorf("%+v", now)
+	}
+	if got := mode(); !strings.Contains(got, `= "plan"`) {
+		t.Errorf("it is taken because it was shown: %s", got)
+	}
+	cli("Taken: .sidecar/settings.json", "trust", "yes")
+	if got := mode(); !strings.Contains(got, `= "review"`) || strings.Contains(got, "changed since") {
+		t.Errorf("once it is taken: %s", got)
+	}
+	write(t, filepath.Join(dir, ".sidecar/settings.json"), `{"mode": "cautious"}`)
+	cli("you have not said", "trust", "forget")
+	cli("is trusted", "trust", "yes")
+	if now := trustOf(t, dir); len(now.Changed) > 0 {
+		t.Errorf("a new word is not for what is there: %+v", now)
+	}
+}
