@@ -62,6 +62,7 @@ type Skill struct {
 	body  string
 	cut   bool   // the body goes on
 	hash  string // of SKILL.md
+	held  string // why the user's trust does not hold for it; "": it does
 	path  string // of that, without links
 	text  string // of that, where it is kept
 }
@@ -164,8 +165,10 @@ func (l *Library) List(ctx context.Context, files workspace.Files, has func(tool
 		one := *s
 		one.Warnings = slices.Clone(s.Warnings)
 		if one.Project && !trusted {
+			one.held = "the workspace is not trusted"
 			one.Missing = "the workspace is not trusted: trust it (sidecar-ls trust yes, or in the editor), and its skills can be used"
 		} else if one.Origin == OfProject && !l.o.Settings.Knows(one.hash) {
+			one.held = "it is not as it was when the workspace was trusted"
 			one.Missing = "it is not as it was when the workspace was trusted: the user sees the change with sidecar-ls trust, and takes it with sidecar-ls trust yes"
 		} else if has != nil {
 			one.Missing = missingTools(one.Requires, has)
@@ -175,8 +178,8 @@ func (l *Library) List(ctx context.Context, files workspace.Files, has func(tool
 		case !there:
 			byName[one.Name] = len(all.Skills)
 			all.Skills = append(all.Skills, one)
-		case all.Skills[at].Project && !trusted && !one.Project: // what is not trusted hides nothing
-			one.Warnings = append(one.Warnings, fmt.Sprintf("the %s has a skill of this name too, which is left out because the workspace is not trusted", all.Skills[at].Origin))
+		case all.Skills[at].held != "" && !one.Project: // what is not trusted hides nothing
+			one.Warnings = append(one.Warnings, fmt.Sprintf("the %s has a skill of this name too, which is left out because %s", all.Skills[at].Origin, all.Skills[at].held))
 			all.Skills[at] = one
 		default:
 			first := &all.Skills[at]

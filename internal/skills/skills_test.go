@@ -472,4 +472,8 @@ func TestKnown(t *testing.T) {
 	if why := missing(); !strings.Contains(why, "sidecar-ls trust yes") {
 		t.Errorf("after a change: %q", why)
 	}
+	r.write("project/.sidecar/skills/two/SKILL.md", "---\nname: debug-cycle\ndescription: d\n---\nmine\n")
+	if s, _ := l.List(t.Context(), r.disk(), nil).Find("debug-cycle"); s.Origin != Shipped || !strings.Contains(strings.Join(s.Warnings, ""), "not as it was") {
+		t.Errorf("one that nobody trusted hides another: %+v", s)
+	}
 }
