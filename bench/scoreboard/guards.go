@@ -64,7 +64,7 @@ var guardList = []guard{
 	{"internal/config/settings.go", "if was && row.Project == Tighten {", "if false {", "internal/config", "TestHeld"},
 	{"internal/config/live/trust.go", "[]byte(now.Text), len(of.Changed()) > 0,", "[]byte(now.Text), false,", "internal/config/live", "TestFollow"},
 	{"internal/trust/programs.go", "case was != is || then.Hash != now.Hash || now.Hash == unreadable:", "case was != is && then.Hash != now.Hash && now.Hash == unreadable:", "internal/trust", "TestProgramChanged"},
-	{"internal/skills/skills.go", "one.Origin == OfProject && !l.o.Settings.Knows(one.hash)", "one.Origin == OfProject && one.hash == \"\"", "internal/skills", "TestKnown"},
+	{"internal/skills/skills.go", "one.Origin == OfProject && !known(one.hash)", "one.Origin == OfProject && known == nil", "internal/skills", "TestKnown"},
 	{"internal/confine/hooks.go", "spec.LookOnly, spec.Writable = true, nil", "spec.LookOnly, spec.Writable = false, nil", "internal/app", "TestHooks"},
 	{"internal/plugin/manager.go", "case e.Trust == Unknown:", "case e.Trust == \"\":", "internal/plugin", "TestLife"},
 	{"internal/plugin/manager.go", "case e.place.Project && !m.o.Trusted():", "case e.place.Project && false:", "internal/plugin", "TestProject"},

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,8 +24,9 @@ type trustAsker struct {
 	asked map[string]bool // by folder and hash
 }
 
-// maxAsked bounds how much of a change a question shows.
-const maxAsked = 16 << 10
+// maxAsked bounds how long a change may be that is asked about: nobody says yes to
+// what was not shown.
+const maxAsked = 256 << 10
 
 // about asks beside what goes on: until there is an answer, the stricter holds.
 func (a *trustAsker) about(changed []*trust.State) {
@@ -33,22 +35,24 @@ func (a *trustAsker) about(changed []*trust.State) {
 		a.mu.Lock()
 		known := a.asked[id] || state.Refused
 		a.asked[id] = true
+		number := len(a.asked)
 		a.mu.Unlock()
 		if !known {
-			go a.ask(state)
+			go a.ask(state, number)
 		}
 	}
 }
 
-func (a *trustAsker) ask(state *trust.State) {
+func (a *trustAsker) ask(state *trust.State, number int) {
 	a.client.Log().Warn("trust", "problem", state.Words())
+	shown := a.client.Hide.Shown
 	patch := state.Diff()
 	if len(patch) > maxAsked {
-		patch = strings.ToValidUTF8(patch[:maxAsked], "") + "\n… (sidecar-ls trust shows all of it)\n"
+		a.client.Warn(shown(state.Words() + "; it is too long to be shown here"))
+		return
 	}
-	shown := a.client.Hide.Shown
 	q := dispatch.Ask{
-		ID: "trust-" + state.Hash()[:16], Tool: "trust", Rule: "trust.changed", Hash: state.Hash(), Expires: time.Now().Add(unattended),
+		ID: fmt.Sprintf("trust-%d-%s", number, state.Hash()[:16]), Tool: "trust", Rule: "trust.changed", Hash: state.Hash(), Expires: time.Now().Add(unattended),
 		Title:  shown("Take what changed in the trusted folder " + filepath.Base(state.Dir) + "?"),
 		Reason: shown(strings.Join(state.Changed(), ", ") + " changed since you trusted " + state.Dir + ". Until you allow it, the stricter of both holds. Deny keeps it so, and is asked again once something else changes."),
 		Body:   shown(patch), Diff: a.client.Hide.Text(patch),

@@ -76,7 +76,7 @@ func (s *Skill) Body() (text string, cut bool) { return s.body, s.cut }
 // Settings is what the user says of the project: *live.Settings.
 type Settings interface {
 	Trusted() bool
-	Knows(hash string) bool // the project's text was there when the user trusted it
+	Known() func(hash string) bool // whether a text was there when the user trusted the project
 }
 
 // Cleaner makes text from outside harmless: *redact.Redactor.
@@ -141,7 +141,7 @@ type Found struct {
 func (l *Library) List(ctx context.Context, files workspace.Files, has func(tool string) bool) Found {
 	var all Found
 	var list []*Skill
-	trusted := l.o.Settings.Trusted()
+	trusted, known := l.o.Settings.Trusted(), l.o.Settings.Known()
 	add := func(f *finder) {
 		list = append(list, f.found...)
 		all.Problems = append(all.Problems, f.problems...)
@@ -167,7 +167,7 @@ func (l *Library) List(ctx context.Context, files workspace.Files, has func(tool
 		if one.Project && !trusted {
 			one.held = "the workspace is not trusted"
 			one.Missing = "the workspace is not trusted: trust it (sidecar-ls trust yes, or in the editor), and its skills can be used"
-		} else if one.Origin == OfProject && !l.o.Settings.Knows(one.hash) {
+		} else if one.Origin == OfProject && !known(one.hash) {
 			one.held = "it is not as it was when the workspace was trusted"
 			one.Missing = "it is not as it was when the workspace was trusted: the user sees the change with sidecar-ls trust, and takes it with sidecar-ls trust yes"
 		} else if has != nil {

@@ -13,8 +13,8 @@ import (
 
 type trust bool
 
-func (t trust) Trusted() bool     { return bool(t) }
-func (t trust) Knows(string) bool { return bool(t) }
+func (t trust) Trusted() bool            { return bool(t) }
+func (t trust) Known() func(string) bool { return func(string) bool { return bool(t) } }
 
 // rig is a project and a home.
 type rig struct {
@@ -445,8 +445,10 @@ func TestFolders(t *testing.T) {
 // only knows the texts of one skill.
 type only struct{ Text }
 
-func (only) Trusted() bool            { return true }
-func (o only) Knows(hash string) bool { return hash == hashOf(o.Text.Text) }
+func (only) Trusted() bool { return true }
+func (o only) Known() func(string) bool {
+	return func(hash string) bool { return hash == hashOf(o.Text.Text) }
+}
 
 // TestKnown: a project's skill counts while it says what it said when the project was
 // trusted; OnDisk finds those of the project alone.

@@ -68,7 +68,7 @@ func Read(dir string) Content {
 		}
 		c[name] = file(data, err)
 	}
-	for _, name := range c.programs() {
+	for _, name := range c.programs(dir) {
 		if f, ok := program(dir, name); ok {
 			c[name] = f
 		}

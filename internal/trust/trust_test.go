@@ -196,6 +196,11 @@ func TestProgramChanged(t *testing.T) {
 		t.Errorf("one that is gone: %q", got)
 	}
 	shadow := &folder{t: t, dir: t.TempDir()}
+	shadow.write("guard.sh", "exit 2\n")
+	if got := s.ProgramChanged(shadow.dir, "sh "+f.dir+"/guard.sh"); got != "guard.sh" {
+		t.Errorf("one that is named by its whole path: %q", got)
+	}
+	shadow.remove("guard.sh")
 	if got := s.ProgramChanged(shadow.dir, line); got != "" {
 		t.Errorf("elsewhere, one that is not there: %q", got)
 	}

@@ -29,8 +29,8 @@ func (h has) Search(string, string) (found []tools.Found, err error) {
 
 type trusted bool
 
-func (t trusted) Trusted() bool     { return bool(t) }
-func (t trusted) Knows(string) bool { return bool(t) }
+func (t trusted) Trusted() bool            { return bool(t) }
+func (t trusted) Known() func(string) bool { return func(string) bool { return bool(t) } }
 
 // TestSkill: a skill is given once, with its files; a kit becomes the list of todos.
 func TestSkill(t *testing.T) {

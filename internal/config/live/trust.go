@@ -73,11 +73,14 @@ func (s *Settings) Changed() []*trust.State {
 	return slices.DeleteFunc(slices.Clone(s.trusted()), func(state *trust.State) bool { return len(state.Changed()) == 0 })
 }
 
-// Knows reports whether a text of the project, by its hash, was there when the user
+// Known says by their hashes which texts of the project were there when the user
 // trusted it.
-func (s *Settings) Knows(hash string) bool {
+func (s *Settings) Known() func(hash string) bool {
 	s.Follow()
-	return slices.ContainsFunc(s.trusted(), func(state *trust.State) bool { return state.Knows(hash) })
+	states := s.trusted()
+	return func(hash string) bool {
+		return slices.ContainsFunc(states, func(state *trust.State) bool { return state.Knows(hash) })
+	}
 }
 
 // OnChange has f told of trusted folders that are not as they were, whenever the
