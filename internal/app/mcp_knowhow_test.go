@@ -153,6 +153,13 @@ func (a *rawAgent) knowsHow(dir string) {
 		a.until("notifications/subscriptions/acknowledged")
 	}
 	write(a.t, filepath.Join(dir, ".agents/skills/new/SKILL.md"), "---\nname: new\ndescription: Came later.\n---\nbody\n")
+	if list := a.prompts(); list["new"] != nil {
+		a.t.Error("a prompt is listed that came after the user's trust")
+	}
+	if _, stderr, code := runCLI(a.t, "", "trust", "yes", "--root", dir); code != 0 {
+		a.t.Fatal(stderr)
+	}
+	write(a.t, filepath.Join(dir, ".agents/skills/new/notes.md"), "what is seen next\n")
 	a.until("notifications/prompts/list_changed")
 	if list := a.prompts(); list["new"] == nil {
 		a.t.Error("the new prompt is not listed")
