@@ -127,7 +127,7 @@ var may = []struct {
 	{"internal/userdirs", nil, "the floor: where a user's files are on each system; what they are is not known here"},
 	{"internal/release", nil, "what is released is made from the outside: it runs compilers and packers, and imports nothing of ours"},
 	{"internal/batchcommit", []string{"internal/gitrepo", "internal/workspace", "pendingedits"}, "the queue says what is to be committed; how that is done is git's"},
-	{"internal/decisions", []string{"internal/auditlog", "internal/redact", "pendingedits", "tools"}, "what a person decided, in the form of the audit log"},
+	{"internal/decisions", []string{"internal/auditlog", "internal/redact", "internal/workspace", "pendingedits", "tools"}, "what a person decided, in the form of the audit log"},
 	{"editors", nil, "plug-ins are files; who writes them where is not known here"},
 	{"internal/agenthook", []string{"internal/workspace"}, "what agents tell their hooks, in the words of this project; who decides is the caller's matter"},
 	{"internal/setup", []string{"internal/lookup", "internal/userdirs", "internal/agenthook", "editors", "internal/diff", "internal/osfile", "internal/proctree"}, "clients are files to be changed; who asks the person, and what the server does, is not known here"},

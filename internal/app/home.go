@@ -64,7 +64,7 @@ const queueWait = 10 * time.Second
 func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, commits *batchcommit.Committer, report func(text string)) {
 	o := h.options
 	h.Queue, h.QueueErr = pendingedits.Open(h.Dir.Queue(), files, pendingedits.Options{
-		Observer: queueObserver{o.user, decisions.Recorder{Log: h.Audit, Hide: o.hide, Enabled: func() bool { return o.settings.Dispatch().Audit }}, report},
+		Observer: queueObserver{o.user, h.recorder(), report},
 		Commits:  commits,
 		Names:    pendingedits.NamesOf(folders),
 		Undo:     o.settings,
@@ -75,6 +75,11 @@ func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, commi
 	if h.QueueErr != nil {
 		h.Queue = nil
 	}
+}
+
+// recorder records what a person decides.
+func (h *Home) recorder() decisions.Recorder {
+	return decisions.Recorder{Log: h.Audit, Hide: h.options.hide, Enabled: func() bool { return h.options.settings.Dispatch().Audit }}
 }
 
 // queueObserver hears of the review queue for all that do something about it.

@@ -46,6 +46,10 @@ type Options struct {
 	// Files are what MCP servers see: the folders with what is pending.
 	Files func() workspace.Files
 
+	// Decided hears what a person decided about output that was held; whole says that all
+	// of it was done. nil: nobody does.
+	Decided func(what string, of []workspace.Held, whole bool, err error)
+
 	// Log and Warn hear of what was set aside of a program's making while nobody
 	// waited for it; see internal/settle. Warn puts a text before the user.
 	Log  *slog.Logger

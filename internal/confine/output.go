@@ -22,6 +22,7 @@ func (c *Confiner) HeldOutput(session string) (list []workspace.Held, err error)
 // AcceptOutput moves it to the workspace. It is a person's decision: no tool comes here.
 // files counts what was moved, left says what is held still, and why.
 func (c *Confiner) AcceptOutput(session string) (files int, left []string, err error) {
+	defer c.decided("accept", session)(func() (bool, error) { return len(left) == 0, err })
 	for _, dir := range c.o.Folders {
 		n, said, err := c.worlds.AcceptOutput(dir, session)
 		files, left = files+n, append(left, said...)
@@ -34,11 +35,24 @@ func (c *Confiner) AcceptOutput(session string) (files int, left []string, err e
 }
 
 // DropOutput removes it.
-func (c *Confiner) DropOutput(session string) error {
+func (c *Confiner) DropOutput(session string) (err error) {
+	defer c.decided("drop", session)(func() (bool, error) { return true, err })
 	var errs []error
 	for _, dir := range c.o.Folders {
 		errs = append(errs, c.worlds.DropOutput(dir, session))
 	}
 	c.worlds.Forget()
 	return errors.Join(errs...)
+}
+
+// decided has what is held now recorded with what becomes of it.
+func (c *Confiner) decided(what, session string) (then func(end func() (whole bool, err error))) {
+	if c.o.Decided == nil {
+		return func(func() (bool, error)) {}
+	}
+	of, _ := c.HeldOutput(session) // what can't be listed fails to be decided on, too
+	return func(end func() (bool, error)) {
+		whole, err := end()
+		c.o.Decided(what, of, whole, err)
+	}
 }

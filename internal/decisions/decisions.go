@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -29,9 +30,38 @@ func (r Recorder) Decided(d pendingedits.Decision) {
 	}
 }
 
+// DecidedOutput writes one line for each session whose held output was accepted or dropped.
+// whole says that all of it was.
+func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, err error) {
+	if r.Log == nil || !r.Enabled() {
+		return
+	}
+	for _, held := range of {
+		one := auditlog.Record{
+			Session: held.Session, CallID: newID(), Tool: "sidecar.review.output", Access: string(tools.Edit), Outcome: "allow", By: "user", OK: err == nil && whole,
+		}
+		if what == "drop" {
+			one.Outcome = "deny"
+		}
+		if err != nil {
+			one.Code = string(tools.AsError(err).Code)
+		}
+		one.Arguments, _ = json.Marshal(map[string]any{"action": what, "files": held.Files, "bytes": held.Bytes})
+		for _, name := range held.Names {
+			one.Changes = append(one.Changes, auditlog.Change{Path: r.Hide.Text(name), Kind: "output", State: outputStates[what]})
+		}
+		_ = r.Log.Append(one)
+	}
+}
+
+// outputStates are what became of output.
+var outputStates = map[string]string{"accept": "applied", "drop": "dropped"}
+
+func newID() string { return "decision_" + strings.ToLower(rand.Text()[:16]) }
+
 func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 	whole := auditlog.Record{
-		CallID: "decision_" + strings.ToLower(rand.Text()[:16]), Tool: "sidecar.review." + d.What, Access: string(tools.Edit),
+		CallID: newID(), Tool: "sidecar.review." + d.What, Access: string(tools.Edit),
 		Outcome: "allow", By: "user", OK: d.Err == nil && len(d.Failed) == 0,
 	}
 	switch d.What {
