@@ -105,6 +105,7 @@ var guardList = []guard{
 	{"internal/config/tighten.go", "case to < from:", "case false:", "internal/app", "TestAgentMode"},
 	{"internal/dispatch/dispatch.go", "return reading{workspace.Guard(see, allow)}", "return reading{see}", "internal/dispatch", "TestFailuresAreResults"},
 	{"internal/dispatch/call.go", "strings.ReplaceAll(text, \"</\"+name, \"<\\u2215\"+name)", "text", "internal/dispatch", "TestOutsideTextCannotCloseItsEnvelope"},
+	{"internal/profiles/home.go", "!refreshed(theirs, ours)", "false", "internal/profiles", "TestReturn"},
 	{"internal/dispatch/audit.go", "return record(name, s)", "return s", "internal/dispatch", "TestRecorded"},
 	{"internal/auditlog/verify.go", "case r.Prev != last.hash:", "case false:", "internal/auditlog", "Test.*"},
 	{"internal/auditlog/auditlog.go", "return r, r.Hash == sum(body)", "return r, true", "internal/auditlog", "Test.*"},

@@ -87,7 +87,7 @@ func TestAgentsState(t *testing.T) {
 			obeyed = append(obeyed, name)
 		}
 		for _, rel := range p.Keys {
-			write(t, at(rel), `{"key":"old"}`)
+			write(t, at(rel), `{"access":"old","url":"u"}`)
 			if err := ownfile.Chtimes(at(rel), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestAgentsState(t *testing.T) {
 			fmt.Fprintf(&lines, "mkdir -p '%s' && echo evil > '%s'\n", filepath.Dir(at(name)), at(name))
 		}
 		for _, rel := range p.Keys {
-			fmt.Fprintf(&lines, "echo '{\"key\":\"new\"}' > '%s'\n", at(rel))
+			fmt.Fprintf(&lines, "echo '{\"access\":\"new\",\"url\":\"u\"}' > '%s'\n", at(rel))
 		}
 		for _, rel := range p.State {
 			fmt.Fprintf(&lines, "echo said > '%s/conversation.jsonl'\n", at(rel))
@@ -125,7 +125,7 @@ func TestAgentsState(t *testing.T) {
 			return strings.HasPrefix(name, ".local/state/sidecar-ls/") || strings.HasPrefix(name, ".cache/")
 		})
 		for _, rel := range p.Keys {
-			want[strings.TrimPrefix(at(rel), user+"/")] = "{\"key\":\"new\"}\n"
+			want[strings.TrimPrefix(at(rel), user+"/")] = "{\"access\":\"new\",\"url\":\"u\"}\n"
 			controls++
 		}
 		for _, rel := range p.State {

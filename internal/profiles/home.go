@@ -120,7 +120,8 @@ func (h ownHome) refresh(from, rel string) error {
 }
 
 // keys has a file with keys be the same for the user and the program, as it was written
-// last. One that the user has not is the program's own.
+// last, as long as nothing but tokens was refreshed in it. One that the user has not is
+// the program's own.
 func (h ownHome) keys(user, rel string) error {
 	if err := h.place(rel, false); err != nil {
 		return err
@@ -137,8 +138,11 @@ func (h ownHome) keys(user, rel string) error {
 		return errors.Join(h.WriteFile(rel, theirs, 0o600), h.Chtimes(rel, info.ModTime(), info.ModTime()))
 	}
 	ours, err := h.ReadFile(rel)
-	if err != nil || bytes.Equal(ours, theirs) || len(ours) > maxKeys || !isObject(ours) {
-		return err // what is no file of keys is not the user's to have
+	if err != nil || bytes.Equal(ours, theirs) {
+		return err
+	}
+	if len(ours) > maxKeys || !refreshed(theirs, ours) { // the user's own is the program's again
+		return errors.Join(h.WriteFile(rel, theirs, 0o600), h.Chtimes(rel, info.ModTime(), info.ModTime()))
 	}
 	real, err := filepath.EvalSymlinks(user)
 	if err != nil {
@@ -154,11 +158,6 @@ func (h ownHome) keys(user, rel string) error {
 		return err
 	}
 	return osfile.Rename(context.Background(), f.Name(), real)
-}
-
-func isObject(data []byte) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(data, &object) == nil
 }
 
 // regular reads a file of the user's.
