@@ -99,7 +99,7 @@ var lines = []line{
 	{number: "41", claim: "servers that are killed", pkg: "internal/app", tests: "TestKilledServer"},
 	{number: "47", claim: "output stays off the disk", pkg: "internal/world", tests: "TestHeld|TestHeldKilled|TestHeldQuota"},
 	{number: "47", claim: "obeyed names in output are decided", pkg: "internal/world", tests: "TestDecidedApart|TestEnvironmentLinks"},
-	{number: "47", claim: "MCP servers and builds of language servers", pkg: "internal/app", tests: "TestMCPAccess|TestLanguageServersBuild"},
+	{number: "47", claim: "MCP servers and builds of language servers", pkg: "internal/app", tests: "TestMCPAccess|TestMCPWritesOfNobody|TestLanguageServersBuild|TestWritableAround"},
 	{number: "48", claim: "directories swapped for links", pkg: "internal/world", tests: "TestSwappedDirectories"},
 	{number: "48", claim: "the same for settings files", pkg: "internal/setup", tests: "TestSwappedDirectory"},
 	{number: "48", claim: "moves below open directories", pkg: "internal/osfile", tests: "TestMove|TestMoveRace|TestSubLinks"},

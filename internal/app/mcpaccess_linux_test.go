@@ -18,6 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // TestMCPAccess: what an MCP server's program writes is an edit of the session that called it,
@@ -36,8 +37,8 @@ func testMCPAccess(t *testing.T, kind string) {
 		return object{"command": self, "args": []string{mcpServerCommand}, "access": access}
 	}
 	allow := object{"run_command": "allow"}
-	for _, server := range []string{"seen", "reads", "project"} {
-		allow["mcp_"+server+"_write"], allow["mcp_"+server+"_read"] = "allow", "allow"
+	for _, name := range []string{"seen", "reads", "project"} {
+		allow["mcp_"+name+"_write"], allow["mcp_"+name+"_read"] = "allow", "allow"
 	}
 	project, err := json.Marshal(object{"mcpServers": object{"project": entry("disk")}})
 	if err != nil {
@@ -155,5 +156,64 @@ func TestLanguageServersBuild(t *testing.T) {
 				t.Errorf("it may build: %v; the disk has %s as %q, %v", writes, name, got, err)
 			}
 		}
+	}
+}
+
+// TestMCPWritesOfNobody: what a call changes that fails is taken over as that of one that goes
+// well; what a server writes after its call, or for a session in another tree, waits for
+// review, also where edits are applied.
+func TestMCPWritesOfNobody(t *testing.T) {
+	slow.Test(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	allow := object{"run_command": "allow"}
+	for _, tool := range []string{"read", "write", "fails", "later"} {
+		allow["mcp_seen_"+tool] = "allow"
+	}
+	dir := worldProject(t, "overlay", map[string]string{"a.txt": "a\n", ".gitignore": ".sidecar\n"}, object{
+		"toolPermissions": allow, "mcp.servers": object{"seen": object{"command": self, "args": []string{mcpServerCommand}, "env": object{"STARTED": "at-start"}}},
+	})
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "A"}, {"config", "user.email", "a@example.org"}, {"add", "."}, {"commit", "-qm", "first"}} {
+		gitIn(t, dir, args...)
+	}
+	r := worldIn(t, dir)
+	if s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": "seen"}); s.State != "connected" {
+		t.Fatalf("%+v", s)
+	}
+	on := func(name string) bool { _, err := os.Lstat(filepath.Join(r.dir, name)); return err == nil }
+	if res := r.call("mcp_seen_fails", object{"path": "held.txt"}); res.OK || !strings.Contains(res.Content, "it failed") || on("held.txt") || !slices.Contains(r.queued(), "held.txt") {
+		t.Errorf("a call that fails: %s; there wait %q", res.Content, r.queued())
+	}
+	r.mode("autonomous")
+	if res := r.call("mcp_seen_fails", object{"path": "applied.txt"}); res.OK || !on("applied.txt") {
+		t.Errorf("a call that fails, where edits are applied: %s", res.Content)
+	}
+	if res := r.call("mcp_seen_write", object{"path": "control.txt"}); !res.OK || !on("control.txt") || strings.Contains(res.Content, "saw the disk") {
+		t.Errorf("control: %s", res.Content)
+	}
+	if res := r.call("mcp_seen_later", object{"path": "late.txt"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	write(t, filepath.Join(r.dir, "go"), "")
+	until(t, "the server's child never wrote", func() bool {
+		return strings.Contains(r.call("mcp_seen_read", object{"path": "late.txt"}).Content, "late\\n")
+	})
+	until(t, "what was written later waits for nobody", func() bool {
+		return r.call("mcp_seen_read", object{"path": "late.txt"}).OK && slices.Contains(r.queued(), "late.txt")
+	})
+	if on("late.txt") {
+		t.Error("what was written after the call is on the disk")
+	}
+	if !slices.Contains(r.queued(), "at-start") || on("at-start") {
+		t.Errorf("what was written at the start: %q", r.queued())
+	}
+	// A session in a shadow workspace.
+	command[json.RawMessage](r, "sidecar.shadow.create", object{"id": "s"})
+	command[json.RawMessage](r, "sidecar.session.open", object{"id": "in-shadow", "shadow": "s", "mode": "autonomous"})
+	res := command[result](r, "sidecar.tools.call", object{"name": "mcp_seen_write", "arguments": object{"path": "fromshadow.txt", "text": "x"}, "session": "in-shadow"})
+	if !res.OK || !strings.Contains(res.Content, "waits for review in the main tree") || !strings.Contains(res.Content, "fromshadow.txt") || on("fromshadow.txt") || !slices.Contains(r.queued(), "fromshadow.txt") {
+		t.Errorf("a session in a shadow: %s; there wait %q", res.Content, r.queued())
 	}
 }

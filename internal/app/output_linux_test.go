@@ -48,3 +48,37 @@ func TestReviewOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestWritableAround: a directory around the workspace that commands may write puts nothing of
+// the workspace past the review.
+func TestWritableAround(t *testing.T) {
+	for _, kind := range []string{"overlay", "shadow"} {
+		t.Run(kind, func(t *testing.T) {
+			outer, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(outer, "w")
+			write(t, filepath.Join(dir, "a.txt"), "a\n")
+			worldProject(t, kind, nil, object{"sandbox.writable": []string{outer}})
+			r := worldIn(t, dir)
+			r.ran("echo b > a.txt; echo new > new.txt; echo out > ../beside.txt; cd ..; mv w other || true; mkdir -p w/.sidecar; true", "Changed, and held for review: a.txt +1 −1, new.txt new +1")
+			if r.file("a.txt") != "a\n" {
+				t.Errorf("the disk has %q", r.file("a.txt"))
+			}
+			names, err := os.ReadDir(dir)
+			for _, e := range names {
+				if e.Name() != "a.txt" && e.Name() != ".sidecar" {
+					t.Errorf("the workspace has %s", e.Name())
+				}
+			}
+			if _, err2 := os.Stat(filepath.Join(outer, "other")); err != nil || err2 == nil {
+				t.Errorf("the workspace was moved: %v", err)
+			}
+			// Control: what the setting is for.
+			if data, err := os.ReadFile(filepath.Join(outer, "beside.txt")); err != nil || string(data) != "out\n" {
+				t.Errorf("beside the workspace: %q, %v", data, err)
+			}
+		})
+	}
+}

@@ -40,15 +40,28 @@ func mcpServer() {
 			if err := json.Unmarshal(r.Params.Arguments, &args); err != nil {
 				return nil, err
 			}
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: f(args)}}}, nil
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: f(args)}}, IsError: name == "fails"}, nil
 		})
 	}
 	add("env", func(map[string]string) string { return strings.Join(os.Environ(), "\n") })
 	add("write", func(args map[string]string) string {
-		if err := ownfile.WriteFile(args["path"], []byte(args["text"]), 0o600); err != nil {
-			return "failed: " + err.Error()
+		if out, err := exec.Command("sh", "-c", `printf %s "$1" > "$0"`, args["path"], args["text"]).CombinedOutput(); err != nil {
+			return fmt.Sprintf("failed: %v %s", err, out)
 		}
 		return "written"
+	})
+	add("fails", func(args map[string]string) string {
+		if out, err := exec.Command("sh", "-c", `echo of one that fails > "$0"`, args["path"]).CombinedOutput(); err != nil {
+			return fmt.Sprintf("%v %s", err, out)
+		}
+		return "it failed"
+	})
+	add("later", func(args map[string]string) string { // writes once there is a file go
+		line := `until [ -e go ]; do sleep 0.05; done; echo late > "$0"`
+		if err := exec.Command("setsid", "sh", "-c", line, args["path"]).Start(); err != nil {
+			return err.Error()
+		}
+		return "later"
 	})
 	add("read", func(args map[string]string) string {
 		text, err := os.ReadFile(args["path"])
@@ -82,8 +95,11 @@ func TestMCPServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	aside := t.TempDir() // where it leaves its mark: the workspace is not its own
+	userSettings(t, object{"sandbox.writable": []string{aside}})
+	started := filepath.Join(aside, "started")
 	line := func(arg string) string {
-		data, _ := json.Marshal(object{"mcpServers": object{"theirs": object{"command": self, "args": []string{mcpServerCommand, arg}, "env": object{"TOKEN": "${THEIR_TOKEN}"}, "envFile": ".env.theirs"}}})
+		data, _ := json.Marshal(object{"mcpServers": object{"theirs": object{"command": self, "args": []string{mcpServerCommand, arg}, "env": object{"TOKEN": "${THEIR_TOKEN}", "STARTED": started}, "envFile": ".env.theirs"}}})
 		return string(data)
 	}
 	dir := project(t, map[string]string{
@@ -91,7 +107,6 @@ func TestMCPServers(t *testing.T) {
 		".env.theirs":      "FILED=hush-hush-4712\n",
 		".vscode/mcp.json": "{\n  // of another editor\n  \"servers\": {\n    \"asks\": {\"command\": \"x\", \"args\": [\"${input:key}\"]},\n    \"old\": {\"type\": \"sse\", \"url\": \"https://mcp.example.org/sse\"}, /* and */\n  },\n}\n",
 	})
-	started := filepath.Join(dir, "started")
 	r := serveSelf(t, dir, fakeeditor.Options{})
 	r.Choose("Deny")
 
@@ -128,7 +143,7 @@ func TestMCPServers(t *testing.T) {
 		t.Fatal("it was started before anybody trusted it")
 	}
 
-	if s := command[server.MCPStatus](r, "sidecar.mcp.trust", object{"server": "theirs", "hash": theirs.Hash}); s.State != "connected" || s.Tools != 6 || !s.Trusted {
+	if s := command[server.MCPStatus](r, "sidecar.mcp.trust", object{"server": "theirs", "hash": theirs.Hash}); s.State != "connected" || s.Tools != 8 || !s.Trusted {
 		t.Fatalf("%+v", s)
 	}
 	type info struct {
@@ -137,7 +152,7 @@ func TestMCPServers(t *testing.T) {
 		AlwaysRequireApproval           bool
 	}
 	list := command[struct{ Tools []info }](r, "sidecar.tools.list", object{"source": "mcp"}).Tools
-	if len(list) != 6 || list[0] != (info{"mcp_theirs_drop", "mcp", "theirs", "exec", true, true}) || list[1] != (info{"mcp_theirs_env", "mcp", "theirs", "exec", true, false}) {
+	if len(list) != 8 || list[0] != (info{"mcp_theirs_drop", "mcp", "theirs", "exec", true, true}) || list[1] != (info{"mcp_theirs_env", "mcp", "theirs", "exec", true, false}) {
 		t.Errorf("%+v", list)
 	}
 	if few := command[struct{ Tools []info }](r, "sidecar.tools.list", object{"server": "theirs", "allow": []string{"mcp:theirs/say"}}).Tools; len(few) != 1 {
@@ -148,7 +163,7 @@ func TestMCPServers(t *testing.T) {
 	if res := r.call("mcp_theirs_env", object{}); res.OK || res.Error.Code != "not_approved" {
 		t.Errorf("%+v", res)
 	}
-	r.Choose(slices.Repeat([]string{"Allow"}, 9)...) // two of them about files that it wrote
+	r.Choose(slices.Repeat([]string{"Allow"}, 8)...) // one of them about a file that it wrote
 	for _, name := range []string{"mcp_theirs_env", "mcp:theirs/env", "mcp__theirs__env"} {
 		res := r.call(name, object{})
 		if !res.OK || !strings.Contains(res.Content, "TOKEN=[REDACTED") || !strings.Contains(res.Content, "FILED=[REDACTED") || strings.Contains(res.Content, "hush") || strings.Contains(res.Content, "of-the-host") {

@@ -179,9 +179,8 @@ func (w *Workspace) newSources() *source.Manager {
 		HTTP:   http.DefaultTransport,
 		People: c.o.User.People,
 		Models: c.Backends(),
-		Own: func(ctx context.Context, t *tools.Tool, line string) error {
-			_, err := w.Dispatch.CallOwn(ctx, t, session.Default, line)
-			return err
+		Held: func(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
+			return w.Dispatch.HoldOwn(ctx, t, session.Default, line)
 		},
 		Memory: source.NewUserMemory(), Programs: c.Settings.Programs(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },

@@ -52,7 +52,6 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 	}
 	program, readable := installation(program)
 	spec.ReadOnly = append(append(spec.ReadOnly, readable...), s.Readable...)
-	spec.Writable = append(spec.Writable, s.Writable...)
 	var seen *seen
 	around := spec.Spec // of what is outside of the workspace
 	switch s.Access {
@@ -64,6 +63,7 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 			return nil, err
 		}
 	}
+	spec.Writable = append(spec.Writable, s.Writable...)
 	p, err := c.Start(ctx, spec, dir, append([]string{program}, s.Command[1:]...))
 	if err != nil {
 		seen.Close()

@@ -9,7 +9,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
-	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -95,10 +94,9 @@ func (s *seen) forCalls() source.World {
 // Again implements source.World, as do its neighbours.
 func (s *seen) Again() error { return s.run.Again() }
 
-func (s *seen) Changed(c *tools.Call) ([]workspace.Change, []string, error) {
+func (s *seen) Changed() (source.Changed, error) {
 	h, err := s.run.Harvest()
-	shell.Changed(h).Tell(c)
-	return h.Changes, h.Said, err
+	return source.Changed{Changes: h.Changes, Said: h.Said, Commits: h.Commits, Tell: shell.Changed(h).Tell}, err
 }
 
 func (s *seen) Close() {

@@ -79,6 +79,28 @@ func (d *Dispatcher) CallOwn(ctx context.Context, t *tools.Tool, session, line s
 	return d.Call(ctx, Request{Name: t.Name, Session: session, Whole: true, tool: t, line: line})
 }
 
+// heldMode is the mode in which changes wait for review, and nobody is asked about them.
+const heldMode = "review"
+
+// HoldOwn is CallOwn for what no session in particular has done: what changes waits for
+// review, whatever the session's mode does with it. names are those of the files.
+func (d *Dispatcher) HoldOwn(ctx context.Context, t *tools.Tool, session, line string) (names []string, err error) {
+	if t.Access != tools.Read {
+		return nil, fmt.Errorf("%s is not for reading", t.Name)
+	}
+	res, err := d.Call(ctx, Request{Name: t.Name, Session: session, Whole: true, Mode: heldMode, tool: t, line: line})
+	if err != nil {
+		return nil, err
+	}
+	if !res.OK {
+		return nil, errors.New(res.Content)
+	}
+	for _, ch := range res.Changes {
+		names = append(names, ch.Path)
+	}
+	return names, nil
+}
+
 // written is what becomes of what programs wrote.
 type written struct {
 	c       *call

@@ -145,11 +145,20 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed,
 			a.readOnly(path)
 		}
 	}
+	// A mount covers what is mounted below it before: a directory around the root first.
+	around := func(g *guard) bool { return g.dir != s.Root && within(s.Root, g.dir) }
+	for _, g := range guards {
+		if around(g) {
+			a.writable(g.dir)
+		}
+	}
 	if s.LookOnly {
 		a.readOnly(s.Root)
 	}
 	for _, g := range guards {
-		a.writable(g.dir)
+		if !around(g) {
+			a.writable(g.dir)
+		}
 	}
 	if s.Merged != nil {
 		for _, path := range s.Merged.Real {

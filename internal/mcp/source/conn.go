@@ -36,6 +36,7 @@ type conn struct {
 	sse     bool // by the old transport
 	heard   hearing
 	running calls
+	writes  writes
 	sampled atomic.Int64 // tokens that the user's model took for it
 	over    bool         // its tools are taken away; guarded by server.listing
 

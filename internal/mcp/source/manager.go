@@ -20,7 +20,6 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
@@ -131,17 +130,6 @@ type Process struct {
 	Advice func() string
 }
 
-// World is what a server sees in the place of the workspace, with what it wrote there.
-type World interface {
-	// Again has it see what is on the disk and pending now.
-	Again() error
-	// Changed is what it changed since it was asked last, for the call to make; said is
-	// what it is not, and why.
-	Changed(c *tools.Call) (changes []workspace.Change, said []string, err error)
-	// Close gives it up, once the server has ended.
-	Close()
-}
-
 // Memory keeps, for the user, what was trusted and seen of the servers of
 // workspace folders.
 type Memory interface {
@@ -171,9 +159,9 @@ type Options struct {
 	People   editor.People                                    // who is asked for servers; nil: nobody
 	Models   Models                                           // that servers may have asked, with the word of People; nil: none
 
-	// Own makes a call of the default session, for what a server changed outside of
-	// calls; line is how the review names it.
-	Own func(ctx context.Context, t *tools.Tool, line string) error
+	// Held makes a call of the default session whose changes wait for review, whatever its
+	// mode is; line is how the review names it. names are those of the files.
+	Held func(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
 
 	Version string
 	Log     *slog.Logger

@@ -286,7 +286,7 @@ func (s *server) connected(ctx context.Context, tried func()) error {
 	if err != nil {
 		return err
 	}
-	defer s.takeRest(c)
+	defer s.rest(c)
 	defer c.end()
 	defer s.leave(c)
 	s.mu.Lock()

@@ -194,7 +194,7 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 	}
 	title, _ := s.m.o.Clean(t.Title)
 	d := tools.Def{
-		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Timeout: s.cfg.callTime() + s.m.asked(),
+		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Wrote: name, Timeout: s.cfg.callTime() + s.m.asked(),
 		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),
 	}
 	if a := t.Annotations; a != nil && a.DestructiveHint != nil && *a.DestructiveHint && !a.ReadOnlyHint {
@@ -247,11 +247,11 @@ func (s *server) call(ctx context.Context, call *tools.Call, name string, args j
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
-	if err := c.again(); err != nil {
-		return tools.Result{}, nil, tools.Errorf(tools.Unavailable, "what the MCP server %s is to see can't be put before it: %v; try again", s.cfg.Name, err)
+	if err := s.begins(c); err != nil {
+		return tools.Result{}, nil, err
 	}
 	out, err = s.answer(ctx, c, call, name, args)
-	changes, remarks := s.took(c, call)
+	changes, remarks := s.ends(c, call)
 	switch {
 	case remarks == "":
 	case err != nil:
