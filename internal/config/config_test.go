@@ -325,6 +325,8 @@ func TestProject(t *testing.T) {
 		bad           []string // without trust; with it what takes trust is not among them
 	}{
 		{"a stricter mode", `{}`, `{"mode": "manual"}`, values{"mode": "manual"}, values{"mode": "manual"}, nil},
+		{"one that asks where edits waited", `{"mode": "review"}`, `{"mode": "manual"}`, values{"mode": "review"}, values{"mode": "review"}, []string{`mode: a project can't loosen it from review to manual`}},
+		{"an index that the user switched off", `{"knowledge.enabled": false}`, `{"knowledge.enabled": true}`, values{"knowledge.enabled": false}, values{"knowledge.enabled": false}, []string{`knowledge.enabled: a project can't turn it on`}},
 		{"a stricter mode than the user's", `{"mode": "autonomous"}`, `{"mode": "cautious"}`, values{}, values{}, nil},
 		{"the same mode", `{"mode": "review"}`, `{"mode": "review"}`, values{"mode": "review"}, values{"mode": "review"}, nil},
 		{"a looser mode", `{}`, `{"mode": "autonomous"}`, values{}, values{},
@@ -422,7 +424,7 @@ func TestHeld(t *testing.T) {
 		want, trusted   values
 	}{
 		{"a looser mode", `{}`, `{"mode": "manual"}`, `{"mode": "review"}`, values{"mode": "manual"}, values{"mode": "review"}},
-		{"a stricter mode", `{}`, `{"mode": "review"}`, `{"mode": "manual"}`, values{"mode": "manual"}, values{"mode": "manual"}},
+		{"a stricter mode", `{}`, `{"mode": "review"}`, `{"mode": "plan"}`, values{"mode": "plan"}, values{"mode": "plan"}},
 		{"a mode that is gone", `{}`, `{"mode": "manual"}`, `{}`, values{"mode": "manual"}, values{}},
 		{"a file that is gone", `{}`, `{"mode": "manual"}`, ``, values{"mode": "manual"}, values{}},
 		{"a file that is broken", `{}`, `{"mode": "manual"}`, `{"mode`, values{"mode": "manual"}, values{}},

@@ -10,12 +10,18 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 )
 
 // Settings is what holds. It is never changed once it is made.
 type Settings struct {
-	values map[string]setting
+	values  map[string]setting
+	ownMode string
 }
+
+// OwnMode is the mode that the user and the editor say, whatever a project tightens it to.
+func (s *Settings) OwnMode() string { return s.ownMode }
 
 type setting struct {
 	value   any
@@ -32,7 +38,7 @@ func Load(sources ...Source) (*Settings, []Problem) {
 	for i := range sources {
 		docs = append(docs, read(&sources[i]))
 	}
-	s := &Settings{values: map[string]setting{}}
+	s := &Settings{values: map[string]setting{}, ownMode: policy.DefaultMode}
 	for i := range table {
 		row := &table[i]
 		now := setting{value: row.empty()}
@@ -41,6 +47,9 @@ func Load(sources ...Source) (*Settings, []Problem) {
 				now = s.hold(row, now, d)
 			} else if e, ok := d.entries[row.Key]; ok {
 				now = s.lay(row, now, d, e)
+			}
+			if row.Key == "mode" && d.source.Origin != Project {
+				s.ownMode = now.value.(string)
 			}
 		}
 		s.values[row.Key] = now

@@ -90,8 +90,8 @@ var table = []Setting{
 	},
 	{
 		Key: "mode", Type: String, Default: policy.DefaultMode, Enum: builtinModes, Custom: true,
-		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
-		Help: "The mode of sessions that don't name one: what is asked about, and where edits go.",
+		Scope: ScopeProject, Project: Tighten, tighten: stricterMode,
+		Help: "The mode of sessions that don't name one: what is asked about, and where edits go. A project, or whoever starts an agent, takes only one that is looser in nothing: `manual` asks about reads, and `review`, `audit` and `plan` keep from the disk what a permission allows, so that neither takes the place of the other; where your own mode asks about new hosts, the stricter one does, too.",
 	},
 	{
 		Key: "toolPermissions", Type: Permissions, Scope: ScopeProject, Project: Tighten, tighten: stricterPermissions,
@@ -244,7 +244,7 @@ var table = []Setting{
 		Help: "Whether every tool call is recorded in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what changed. Secrets are removed from arguments.",
 	},
 	{
-		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Any, AgentWritable: true,
+		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse, AgentWritable: true,
 		Help: "Whether there is a project index for project_knowledge_search. The first question builds it.",
 	},
 	{

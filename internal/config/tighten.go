@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 )
 
 // stricterOf lets a choice move towards the end of the row's Enum.
@@ -20,10 +22,26 @@ func stricterOf(row *Setting, have, want any) (any, []string) {
 	return want, nil
 }
 
-// StricterMode returns want if it is stricter than have, else have. A custom
-// mode can't be compared, so that nothing takes its place.
+// stricterMode lets a mode move to one that is no looser in anything. A custom mode
+// can't be compared, so that nothing takes its place.
+func stricterMode(_ *Setting, have, want any) (any, []string) {
+	if have == want {
+		return have, nil
+	}
+	from, known := policy.Lookup(have.(string))
+	to, both := policy.Lookup(want.(string))
+	switch {
+	case !known || !both:
+		return have, []string{fmt.Sprintf("a project can't change it from %s to %s", have, want)}
+	case !to.AtLeast(from):
+		return have, []string{fmt.Sprintf("a project can't loosen it from %s to %s", have, want)}
+	}
+	return want, nil
+}
+
+// StricterMode returns want if it is stricter than have, else have.
 func StricterMode(have, want string) string {
-	got, _ := stricterOf(lookup("mode"), have, want)
+	got, _ := stricterMode(nil, have, want)
 	return got.(string)
 }
 

@@ -236,7 +236,7 @@ func (c *call) lookUp() error {
 		return tools.Errorf(tools.InvalidArguments, "session: %v", err)
 	}
 	c.session = s
-	m, ok := c.d.mode(cmp.Or(c.req.Mode, s.Mode()), c.set)
+	m, ok := c.d.modeOf(s, c.req.Mode, c.set)
 	switch {
 	case !ok && c.req.Mode != "":
 		return tools.Errorf(tools.InvalidArguments, "mode: there is no mode %q; name a built-in mode or one of the setting customModes", tools.Clip(c.req.Mode))

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -81,6 +82,7 @@ type Settings struct {
 	Steps           bool // agents declare a step before they change something
 	Permissions     map[string]policy.Outcome
 	Modes           map[string]policy.Mode // custom modes, by name
+	OwnMode         string                 // what the user and the editor say, without a project
 	ResultBytes     int
 	ApprovalTimeout time.Duration
 	Retry           retry.Policy           // of calls that end with a transient error
@@ -198,6 +200,22 @@ func (d *Dispatcher) mode(name string, set *Settings) (policy.Mode, bool) {
 	return policy.Lookup(name)
 }
 
+// modeOf is a session's mode, or another one that a call is to have, which asks about new
+// hosts where a mode does of which it was made stricter.
+func (d *Dispatcher) modeOf(s *session.Session, other string, set *Settings) (policy.Mode, bool) {
+	m, ok := d.mode(cmp.Or(other, s.Mode()), set)
+	owners := s.Owners()
+	if other != "" {
+		owners = append(owners, s.Mode())
+	}
+	for _, name := range owners {
+		if owner, known := d.mode(cmp.Or(name, set.OwnMode), set); known {
+			m = m.Hosts(owner)
+		}
+	}
+	return m, ok
+}
+
 // views are what a call reads through and what its changes go to.
 func (d *Dispatcher) views(s *session.Session, m policy.Mode, by workspace.Author, set *Settings) (see workspace.Files, to workspace.View, dest Destinations) {
 	dest = d.o.Views(s)
@@ -229,7 +247,7 @@ func (d *Dispatcher) Edits(sessionID, tool string) (workspace.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, ok := d.mode(s.Mode(), d.o.Settings())
+	m, ok := d.modeOf(s, "", d.o.Settings())
 	if !ok {
 		return nil, tools.Errorf(tools.Unavailable, "the mode %s is not there any more; choose another one", s.Mode())
 	}

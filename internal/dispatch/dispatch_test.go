@@ -1025,3 +1025,44 @@ type inMode string
 func (m inMode) DefaultMode() string  { return string(m) }
 func (inMode) ValidMode(string) bool  { return true }
 func (inMode) Budget() session.Budget { return session.Budget{} }
+
+// A mode that a project or a caller made stricter opens no way out: the question about new
+// hosts of the owner's mode stays. One that a person has chosen asks as it does.
+func TestNewHostsOfTheOwner(t *testing.T) {
+	visits := func(r *rig, req Request) bool {
+		before := len(r.person.asked)
+		req.Name, req.Arguments = "visit", json.RawMessage(`{"line":"a.test"}`)
+		if res, err := r.Call(t.Context(), req); err != nil || !res.OK {
+			t.Errorf("%+v, %v", res, err)
+		}
+		return len(r.person.asked) > before
+	}
+	for _, c := range []struct {
+		mode, own, call string
+		chosen          string
+		want            bool
+	}{
+		{mode: "review", own: "cautious", want: true},
+		{mode: "audit", own: "cautious", want: true},
+		{mode: "review", own: "review", want: false},
+		{mode: "review", own: "autonomous", want: false},
+		{mode: "cautious", own: "cautious", call: "review", want: true},
+		{mode: "cautious", own: "cautious", chosen: "review", want: false},
+	} {
+		r := newRig(t, c.mode)
+		r.settings.OwnMode = c.own
+		r.person.answer = says(Answer{Allow: true, Scope: Once})
+		if c.chosen != "" {
+			s, err := r.sessions.Get("")
+			if err == nil {
+				err = s.SetMode(c.chosen)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := visits(r, Request{Mode: c.call}); got != c.want {
+			t.Errorf("%+v: asked %v", c, got)
+		}
+	}
+}

@@ -41,10 +41,46 @@ func (m Mode) Straight() bool { return !m.ToStore && m.Behaviour.Edits == Allow 
 // OnlyReads reports whether nothing that changes anything runs, whoever allows it.
 func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour.Execs == Deny }
 
+// AtLeast reports whether a mode is no looser than another one in anything: what it reads
+// and runs unasked, and what of its edits reaches the disk. Of two modes neither may be:
+// manual asks about reads, and review keeps from the disk what a permission allows. New
+// hosts are left to Hosts.
+func (m Mode) AtLeast(other Mode) bool {
+	return strict(m.Behaviour.Reads) >= strict(other.Behaviour.Reads) && strict(m.Behaviour.Execs) >= strict(other.Behaviour.Execs) &&
+		m.keeps() >= other.keeps() && (m.Batch || !other.Batch || m.keeps() == keepsAll)
+}
+
+// Hosts is the mode that asks about new hosts where one of the two does: whoever takes
+// another mode than the owner of the session has chosen opens no way out with it.
+func (m Mode) Hosts(other Mode) Mode {
+	if strict(other.Behaviour.NewHosts) > strict(m.Behaviour.NewHosts) {
+		m.Behaviour.NewHosts = other.Behaviour.NewHosts
+	}
+	return m
+}
+
+// keepsAll is that no edit is made.
+const keepsAll = 3
+
+// keeps grows with what a mode keeps from the disk: an edit that waits, waits also where a
+// permission answers the question about it.
+func (m Mode) keeps() int {
+	switch {
+	case m.Behaviour.Edits == Deny:
+		return keepsAll
+	case m.ToStore:
+		return 2
+	}
+	return strict(m.Behaviour.Edits)
+}
+
+// strict grows from allow to deny.
+func strict(o Outcome) int { return slices.Index([]Outcome{Allow, Ask, Deny}, o) }
+
 // DefaultMode is the mode when none is named.
 const DefaultMode = "cautious"
 
-// Modes lists the built-in modes, from the loosest to the strictest.
+// Modes lists the built-in modes, roughly from the loosest to the strictest; see AtLeast.
 func Modes() []Mode { return slices.Clone(modes[:]) }
 
 // Names are those of the built-in modes, in that order.

@@ -92,6 +92,21 @@ func (s *Session) Mode() string {
 	return mode
 }
 
+// Owners are the modes of which the session's own was not chosen by a person, but made
+// stricter by whoever opened it, or by a project: "" is that of the settings.
+func (s *Session) Owners() []string {
+	s.mu.Lock()
+	chosen := s.mode != ""
+	s.mu.Unlock()
+	switch {
+	case s.under != nil:
+		return append(s.under.Owners(), s.under.Mode())
+	case chosen:
+		return nil
+	}
+	return []string{""}
+}
+
 // SetMode sets the mode. It fails with ErrMode for a name that no mode has, and with
 // ErrLooser for one that is looser than that of the session above.
 func (s *Session) SetMode(name string) error {

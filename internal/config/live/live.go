@@ -146,6 +146,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.Registry = session.Registry(set.String("tools.registryMode"))
 	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxBytes")
+	d.OwnMode = set.OwnMode()
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: time.Duration(set.Int("retry.waitMs")) * time.Millisecond}
 	d.Trusted = set.String("workspace.trust") != "untrusted"

@@ -56,22 +56,22 @@ func TestFollow(t *testing.T) {
 		t.Fatalf("told %d times", len(told))
 	}
 	shown := told[0].Hash()
-	put(t, dir, ".sidecar/settings.json", `{"mode": "manual", "result.maxBytes": 15000}`)
+	put(t, dir, ".sidecar/settings.json", `{"mode": "plan", "result.maxBytes": 15000}`)
 	if err := s.Answer(dir, shown, true); err == nil || !strings.Contains(err.Error(), "changed again") {
 		t.Errorf("a yes to something else: %v", err)
 	}
-	is("another change", "manual", 5000)
+	is("another change", "plan", 5000)
 	if err := s.Answer(dir, s.Changed()[0].Hash(), false); err != nil {
 		t.Fatal(err)
 	}
-	is("after a no", "manual", 5000)
+	is("after a no", "plan", 5000)
 	if !s.Changed()[0].Refused {
 		t.Error("the no is not known")
 	}
 	if err := s.Answer(dir, s.Changed()[0].Hash(), true); err != nil {
 		t.Fatal(err)
 	}
-	is("after a yes", "manual", 15000)
+	is("after a yes", "plan", 15000)
 	if len(s.Changed()) > 0 {
 		t.Error("it is still a change")
 	}
@@ -80,9 +80,9 @@ func TestFollow(t *testing.T) {
 	if err := s.writeProject("result.maxBytes", []byte("16000")); err != nil {
 		t.Fatal(err)
 	}
-	is("a call's change", "manual", 16000)
+	is("a call's change", "plan", 16000)
 	put(t, dir, ".sidecar/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}}`)
-	is("a change beside it", "manual", 16000)
+	is("a change beside it", "plan", 16000)
 	if err := s.writeProject("result.maxBytes", []byte("6000")); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestFolders(t *testing.T) {
 	if problems := s.Load([]byte(`{"workspace.trust": "unknown"}`)); len(problems) > 0 || s.Trust(other) != nil || len(s.Changed()) > 0 {
 		t.Errorf("without trust: %q", problems)
 	}
-	put(t, dir, ".sidecar/settings.json", `{"mode": "manual", "tools.registryMode": "lazy"}`)
-	if s.Follow(); s.Now().String("mode") != "manual" {
+	put(t, dir, ".sidecar/settings.json", `{"mode": "plan", "tools.registryMode": "lazy"}`)
+	if s.Follow(); s.Now().String("mode") != "plan" {
 		t.Error("without trust, what is stricter is not followed")
 	}
 	problems := s.Load([]byte(`{"workspace.trust": "trusted"}`))
