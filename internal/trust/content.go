@@ -15,6 +15,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,9 +34,16 @@ const claudeFile = ".claude/settings.json"
 type File struct {
 	Text string `json:"text,omitempty"` // of settings and hooks; of others only what can be shown
 	Hash string `json:"hash"`
+	Exec bool   `json:"exec,omitempty"` // its owner may run it
+
+	// Hidden says that the text is not kept: it is too long, or none.
+	Hidden bool `json:"hidden,omitempty"`
 
 	Problem string `json:"-"` // why it can't be read
 }
+
+// same reports whether two files are one: a program that can't be run is another one.
+func (f File) same(o File) bool { return f.Hash == o.Hash && f.Exec == o.Exec }
 
 // unreadable is the hash of what can't be read, which is never what was trusted.
 const unreadable = "unreadable"
@@ -52,6 +60,31 @@ const (
 
 // Read reads the content of a folder as it is now.
 func Read(dir string) Content {
+	c := files(dir)
+	for _, name := range c.programs(dir) {
+		if _, known := c[name]; known {
+			continue
+		}
+		if f, ok := program(dir, name); ok {
+			c[name] = f
+		}
+	}
+	real := realPath(dir)
+	for _, s := range skills.OnDisk(dir) {
+		name := s.Path
+		if rel, err := filepath.Rel(real, s.Path); err == nil {
+			name = rel
+		}
+		name = filepath.ToSlash(name)
+		if _, known := c[name]; !known {
+			c[name] = short(s.Text)
+		}
+	}
+	return c
+}
+
+// files are the settings and hooks of a folder.
+func files(dir string) Content {
 	c := Content{}
 	if data, err := config.ReadProjectFile(dir, config.ProjectFile); !errors.Is(err, fs.ErrNotExist) {
 		c[config.ProjectFile] = file(data, err)
@@ -68,19 +101,6 @@ func Read(dir string) Content {
 		}
 		c[name] = file(data, err)
 	}
-	for _, name := range c.programs(dir) {
-		if f, ok := program(dir, name); ok {
-			c[name] = f
-		}
-	}
-	real := realPath(dir)
-	for _, s := range skills.OnDisk(dir) {
-		name := s.Path
-		if rel, err := filepath.Rel(real, s.Path); err == nil {
-			name = rel
-		}
-		c[filepath.ToSlash(name)] = short(s.Text)
-	}
 	return c
 }
 
@@ -95,10 +115,15 @@ func file(data []byte, err error) File {
 // short is a file of which the text is kept only to be shown.
 func short(text string) File {
 	f := File{Hash: hash([]byte(text))}
-	if len(text) <= maxShown && utf8.ValidString(text) {
+	f.show(text, len(text) <= maxShown)
+	return f
+}
+
+// show keeps a text, if it is one that can be shown. all: it is all of it.
+func (f *File) show(text string, all bool) {
+	if f.Hidden = !all || !utf8.ValidString(text) || strings.ContainsRune(text, 0); !f.Hidden {
 		f.Text = text
 	}
-	return f
 }
 
 func hash(data []byte) string {
@@ -156,9 +181,8 @@ func program(dir, name string) (f File, ok bool) {
 		return File{Hash: unreadable}, true
 	}
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
-	if n <= maxShown && utf8.Valid(text.Bytes()) {
-		f.Text = text.String()
-	}
+	f.Exec = runtime.GOOS != "windows" && info.Mode()&0o100 != 0
+	f.show(text.String(), n <= maxShown)
 	return f, true
 }
 
@@ -176,7 +200,7 @@ func (h *head) Write(p []byte) (int, error) {
 func (c Content) hash() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(c)) {
-		fmt.Fprintf(&b, "%q %s\n", name, c[name].Hash)
+		fmt.Fprintf(&b, "%q %s %v\n", name, c[name].Hash, c[name].Exec)
 	}
 	return hash([]byte(b.String()))
 }

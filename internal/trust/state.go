@@ -17,7 +17,7 @@ func (s *State) Changed() (names []string) {
 	maps.Copy(all, s.Now)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		then, was := s.Then[name]
-		if now, is := s.Now[name]; was != is || then.Hash != now.Hash {
+		if now, is := s.Now[name]; was != is || !then.same(now) {
 			names = append(names, name)
 		}
 	}
@@ -55,8 +55,24 @@ func (s *State) Knows(hash string) bool {
 	return false
 }
 
-// fileMode is what the diff says of all files: others are not looked at.
-const fileMode = 0o100644
+// mode is what the diff says of a file: of others than programs it is not looked at.
+func (f File) mode() uint32 {
+	if f.Exec {
+		return 0o100755
+	}
+	return 0o100644
+}
+
+// Unshown are the names of what has changed and that the diff doesn't show: nobody can
+// say yes to that who only sees the diff.
+func (s *State) Unshown() (names []string) {
+	for _, name := range s.Changed() {
+		if now, is := s.Now[name]; is && now.Hash != s.Then[name].Hash && (now.Hidden || now.Hash == unreadable) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Diff is what has changed, as a patch.
 func (s *State) Diff() string {
@@ -64,7 +80,7 @@ func (s *State) Diff() string {
 	for _, name := range s.Changed() {
 		then, was := s.Then[name]
 		now, is := s.Now[name]
-		p := diff.FilePatch{OldName: name, NewName: name, OldMode: fileMode, NewMode: fileMode, Old: then.Text, New: now.Text}
+		p := diff.FilePatch{OldName: name, NewName: name, OldMode: then.mode(), NewMode: now.mode(), Old: then.Text, New: now.Text}
 		if !was {
 			p.OldName = ""
 		}
@@ -74,8 +90,10 @@ func (s *State) Diff() string {
 		switch {
 		case now.Hash == unreadable:
 			p.Omit = "it can't be read now"
-		case was && then.Text == "" || is && now.Text == "":
-			p.Omit = "it has changed; its text is too long, or empty, and is not shown"
+		case is && now.Hidden && now.Hash != then.Hash:
+			p.Omit = "its text is too long, or no text, and is not shown"
+		case was && then.Hidden && now.Hash != then.Hash:
+			p.Old = "" // what was there can't be shown; all that is there now is
 		}
 		b.WriteString(p.String())
 	}

@@ -201,7 +201,7 @@ func TestProgramChanged(t *testing.T) {
 		t.Errorf("one that is named by its whole path: %q", got)
 	}
 	shadow.remove("guard.sh")
-	if got := s.ProgramChanged(shadow.dir, line); got != "" {
+	if got := s.ProgramChanged(shadow.dir, line); got != "guard.sh" {
 		t.Errorf("elsewhere, one that is not there: %q", got)
 	}
 	shadow.write("guard.sh", "exit 0\n")
