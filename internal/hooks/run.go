@@ -179,6 +179,13 @@ func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byt
 		return failed(errors.New(why)) // the user has been told
 	}
 	e, err := k.run(ctx, data)
+	if why := e.notStarted(); err == nil && why != "" && h.Changed != nil && ctx.Err() == nil {
+		ran.Failure, o = why, h.notTrusted(row, why)
+		if ran.Decision, ran.Said, ran.Took = o.Decision, o.said, r.o.Now().Sub(begun); told != nil {
+			told(ran)
+		}
+		return o
+	}
 	if err == nil {
 		o, err = e.read(row, in.OurTool)
 	}
@@ -199,16 +206,16 @@ func (r *Runner) one(ctx context.Context, h *Hook, row Row, in Input, data []byt
 	return o
 }
 
-// notTrusted is what holds in the place of a hook whose program is not as it was
-// trusted, and is not run: nobody knows what it would have held back, so a person is
-// asked, where that can be.
+// notTrusted is what holds in the place of a project's hook whose program is not as it
+// was trusted, or can't be started: nobody knows what it would have held back, so a
+// person is asked, where that can be, and what fails closed stays closed.
 func (h *Hook) notTrusted(row Row, why string) (o Outcome) {
 	o.said = fmt.Sprintf("the hook %q (%s) was not run: %s", clip(h.Command), h.Origin, why)
 	switch {
-	case row.Event == PreToolUse:
-		o.Decision, o.Reason = Ask, o.said
 	case h.FailClosed && row.Blocks:
 		o.Decision, o.Reason = Deny, o.said
+	case row.Event == PreToolUse:
+		o.Decision, o.Reason = Ask, o.said
 	}
 	return o
 }

@@ -49,7 +49,9 @@ func TestProgramChanged(t *testing.T) {
 		want   string
 	}{
 		{"before a call", PreToolUse, false, Ask},
+		{"before a call, failing closed", PreToolUse, true, Deny},
 		{"in the person's place", PermissionRequest, false, ""},
+		{"in the person's place, failing closed", PermissionRequest, true, Deny},
 		{"after a call", PostToolUse, false, ""},
 		{"at the end, failing closed", Stop, true, Deny},
 	} {
@@ -69,5 +71,35 @@ func TestProgramChanged(t *testing.T) {
 		if o := r.run(c.event, "run_command"); o.Decision != c.want || r.started() != 0 || c.want != "" && !strings.Contains(o.Reason, why) {
 			t.Errorf("%s: %+v, started %d", c.name, o, r.started())
 		}
+	}
+}
+
+// TestNotStarted: a project's hook whose program the shell can't start holds its call
+// for a person, however often; what fails closed stays closed. The controls are a
+// program that starts and fails, and a hook of the user's, which may be a mistake.
+func TestNotStarted(t *testing.T) {
+	for _, c := range []struct {
+		name, command string
+		event         Event
+		closed        bool
+		want          string
+	}{
+		{"missing", "./none.sh", PreToolUse, false, Ask},
+		{"missing, failing closed", "./none.sh", PreToolUse, true, Deny},
+		{"not executable", ": > g.sh; ./g.sh", PreToolUse, false, Ask},
+		{"in the person's place", "./none.sh", PermissionRequest, false, ""},
+		{"in the person's place, failing closed", "./none.sh", PermissionRequest, true, Deny},
+		{"control: it fails", "exit 1", PreToolUse, false, ""},
+		{"control: it holds back", "exit 2", PreToolUse, false, Deny},
+	} {
+		r := newRig(t, Hook{Event: c.event, Command: c.command, FailClosed: c.closed, Trusted: true, Changed: func(string) string { return "" }})
+		for i := range breakerFailures + 2 {
+			if o := r.run(c.event, "run_command"); o.Decision != c.want {
+				t.Errorf("%s, run %d: %+v", c.name, i, o)
+			}
+		}
+	}
+	if o := newRig(t, Hook{Event: PreToolUse, Command: "./none.sh", Trusted: true}).run(PreToolUse, "run_command"); o.Decision != "" {
+		t.Errorf("control: the user's: %+v", o)
 	}
 }

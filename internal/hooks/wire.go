@@ -47,6 +47,21 @@ type ended struct {
 	stderr string // the end of it
 }
 
+// The exit codes by which a shell says that it could not start a program.
+const (
+	notRunnable = 126
+	notFound    = 127
+)
+
+// notStarted says why a hook's program was not started, or "".
+func (e ended) notStarted() string {
+	switch e.code {
+	case notRunnable, notFound:
+		return fmt.Sprintf("the shell could not start its program (exit code %d: %s); mend it, or take the hook out of the project's file", e.code, orElse(bounded(e.stderr), "it said nothing on standard error"))
+	}
+	return ""
+}
+
 // read reads what a hook has said. An error is why it does not count.
 func (e ended) read(row Row, tool string) (Outcome, error) {
 	switch {
