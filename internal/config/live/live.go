@@ -243,16 +243,23 @@ func (s *Settings) PutUser(key string, value []byte) error {
 	return nil
 }
 
-// writeProject writes a setting into the project's file, and reads all again.
+// writeProject writes a setting into the project's file, and reads all again. The user
+// has said yes to this change: it is taken if the file is what was trusted with this
+// change, whatever it was when it was written.
 func (s *Settings) writeProject(key string, value []byte) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	before := s.Trust(s.folders[0])
-	if err := config.PutProject(s.folders[0], key, value); err != nil {
+	dir := s.folders[0]
+	var own []byte
+	if state := s.Trust(dir); state != nil {
+		then := config.Source{Origin: config.Project, Name: config.ProjectFile, Data: []byte(state.Then[config.ProjectFile].Text)}
+		own, _ = config.Put(then, key, value) // nil: nothing is taken
+	}
+	if err := config.PutProject(dir, key, value); err != nil {
 		return err
 	}
-	if before != nil && len(before.Changed()) == 0 { // the user has said yes to this change
-		s.takeOwn()
+	if own != nil {
+		s.takeOwn(own)
 	}
 	s.read()
 	return nil

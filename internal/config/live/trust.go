@@ -126,7 +126,7 @@ func (s *Settings) stamps() string {
 	var b strings.Builder
 	add := func(name string) {
 		if info, err := os.Lstat(name); err == nil {
-			fmt.Fprintf(&b, "%d %d", info.ModTime().UnixNano(), info.Size())
+			fmt.Fprintf(&b, "%d %d %o", info.ModTime().UnixNano(), info.Size(), info.Mode())
 		}
 		b.WriteByte(';')
 	}
@@ -144,10 +144,11 @@ func (s *Settings) stamps() string {
 	return b.String()
 }
 
-// takeOwn takes a change of the project's settings that the user has just said yes
-// to, if nothing else has changed.
-func (s *Settings) takeOwn() {
-	if state, err := s.book.Look(s.folders[0]); err == nil && slices.Equal(state.Changed(), []string{config.ProjectFile}) {
+// takeOwn takes a change of the project's settings that the user has just said yes to:
+// text, if the folder says that and nothing else has changed.
+func (s *Settings) takeOwn(text []byte) {
+	state, err := s.book.Look(s.folders[0])
+	if err == nil && state.Now[config.ProjectFile].Text == string(text) && slices.Equal(state.Changed(), []string{config.ProjectFile}) {
 		_ = s.book.Take(state) // else it is asked about
 	}
 }

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -111,5 +113,57 @@ func TestFolders(t *testing.T) {
 	problems := s.Load([]byte(`{"workspace.trust": "trusted"}`))
 	if len(problems) != 2 || !strings.Contains(strings.Join(problems, ""), other) {
 		t.Errorf("trusted again, and changed meanwhile: %q", problems)
+	}
+}
+
+// TestOwnChange: a change that the user said yes to is taken alone: not what else the
+// file says by then, seen or not. The control is the same change of what was trusted.
+func TestOwnChange(t *testing.T) {
+	for _, c := range []struct {
+		name, file, text string
+		taken            bool
+	}{
+		{"nothing else", "", "", true},
+		{"another setting", ".sidecar/settings.json", `{"result.maxBytes": 5000, "mode": "cautious"}`, false},
+		{"another file", ".sidecar/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}}`, false},
+		{"another form", ".sidecar/settings.json", `{ "result.maxBytes":  5000 }`, false},
+	} {
+		s, dir := opened(t, `{"workspace.trust": "trusted"}`, `{"result.maxBytes": 5000}`)
+		if c.file != "" {
+			put(t, dir, c.file, c.text) // and nobody reads it before
+		}
+		if err := s.writeProject("result.maxBytes", []byte("9000")); err != nil {
+			t.Fatal(err)
+		}
+		if taken := len(s.Changed()) == 0; taken != c.taken {
+			t.Errorf("%s: taken %v", c.name, taken)
+		}
+		if most := s.Now().Int("result.maxBytes"); (most == 9000) != c.taken {
+			t.Errorf("%s: %d", c.name, most)
+		}
+	}
+}
+
+// TestModeFollowed: a program that can't be run any more is another one, also while the
+// server runs.
+func TestModeFollowed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such bit")
+	}
+	s, dir := opened(t, `{"workspace.trust": "trusted"}`, `{}`)
+	put(t, dir, ".sidecar/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "./g.sh"}]}]}}`)
+	put(t, dir, "g.sh", "exit 2\n")
+	mode := func(m os.FileMode) {
+		if err := os.Chmod(filepath.Join(dir, "g.sh"), m); err != nil {
+			t.Fatal(err)
+		}
+		s.Follow()
+	}
+	mode(0o755)
+	if err := s.Answer(dir, s.Changed()[0].Hash(), true); err != nil || len(s.Changed()) > 0 {
+		t.Fatalf("control: %v", err)
+	}
+	if mode(0o644); len(s.Changed()) != 1 {
+		t.Error("nobody is asked")
 	}
 }
