@@ -374,6 +374,11 @@ func TestProject(t *testing.T) {
 		{"a server that the user has off", `{"languageServers": {"gopls": {"enabled": false}}}`, `{"languageServers": {"gopls": {"command": ["./evil"]}}}`,
 			values{"languageServers": map[string]LanguageServer{"gopls": {Off: true}}}, values{"languageServers": map[string]LanguageServer{"gopls": {Off: true}}},
 			[]string{`languageServers: can't be set by a project that is not trusted`, `languageServers: a project can't turn on gopls`}},
+		{"a server that the user runs", `{"languageServers": {"gopls": {"command": ["/x/gopls"]}, "clangd": {"initializationOptions": {"a": 1}}, "pyright": {"command": ["/x/p"]}, "rust-analyzer": {}}}`,
+			`{"languageServers": {"gopls": {"command": ["./evil"]}, "clangd": {"command": ["./evil"], "initializationOptions": {"a": 2}}, "pyright": {"enabled": false}, "rust-analyzer": {"command": ["./ra"]}}}`,
+			values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"/x/gopls"}}, "clangd": {Options: `{"a": 1}`}, "pyright": {Command: []string{"/x/p"}}, "rust-analyzer": {}}},
+			values{"languageServers": map[string]LanguageServer{"gopls": {Command: []string{"/x/gopls"}}, "clangd": {Options: `{"a": 1}`}, "pyright": {Off: true, Command: []string{"/x/p"}}, "rust-analyzer": {Command: []string{"./ra"}}}},
+			[]string{`languageServers: can't be set by a project that is not trusted`, `languageServers: a project can't change how clangd is run, which you say`, `languageServers: a project can't change how gopls is run, which you say`}},
 		{"what is harmless", `{}`, `{"tools.registryMode": "lazy"}`, values{"tools.registryMode": "lazy"}, values{"tools.registryMode": "lazy"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -180,7 +180,8 @@ func toolNamed(all []CustomTool, name string) bool {
 	return slices.ContainsFunc(all, func(t CustomTool) bool { return t.Name == name })
 }
 
-// moreServers lays servers over those that are there, but runs none that is off.
+// moreServers lays servers over those that are there, but runs none that is off, and
+// leaves how one is run to whoever said it first. It can switch that one off.
 func moreServers(_ *Setting, have, want any) (any, []string) {
 	got := map[string]LanguageServer{}
 	maps.Copy(got, want.(map[string]LanguageServer))
@@ -192,6 +193,12 @@ func moreServers(_ *Setting, have, want any) (any, []string) {
 		case s.Off && !w.Off:
 			got[name] = s
 			refused = append(refused, fmt.Sprintf("a project can't turn on %s", name))
+		case len(s.Command) > 0 || s.Options != "":
+			if len(w.Command) > 0 || w.Options != "" {
+				refused = append(refused, fmt.Sprintf("a project can't change how %s is run, which you say", name))
+			}
+			s.Off = s.Off || w.Off
+			got[name] = s
 		}
 	}
 	slices.Sort(refused)
