@@ -110,13 +110,13 @@ func (s *Settings) read() []string {
 	}
 	if len(s.folders) > 0 {
 		own, _ := config.Load(sources...) // without the project, which has no say in whether it is trusted
-		project, wrong := s.project(own.String("workspace.trust") == "trusted")
+		project, wrong := s.steady(own.String("workspace.trust") == "trusted")
 		problems = append(problems, wrong...)
 		sources = append(sources, project)
 	} else {
 		s.states.Store(nil)
+		s.seen = s.stamps()
 	}
-	s.seen = s.stamps()
 	set, wrong := config.Load(sources...)
 	for _, p := range wrong {
 		problems = append(problems, p.String())

@@ -50,6 +50,20 @@ func (s *Settings) project(trusted bool) (src config.Source, problems []string) 
 	return src, problems
 }
 
+// steady is project, read again while a file is written at that moment: what was read
+// before a stamp was taken would else count as what has that stamp.
+func (s *Settings) steady(trusted bool) (src config.Source, problems []string) {
+	for range 3 {
+		before := s.stamps()
+		src, problems = s.project(trusted)
+		if s.seen = s.stamps(); s.seen == before {
+			break
+		}
+		s.seen = "" // the next one who follows reads again
+	}
+	return src, problems
+}
+
 // Trust is what a folder says and what it said when the user trusted it; nil: it
 // is not trusted.
 func (s *Settings) Trust(dir string) *trust.State {
