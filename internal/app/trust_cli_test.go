@@ -114,3 +114,44 @@ func TestTrustOfFolders(t *testing.T) {
 		t.Errorf("a damaged file was overwritten: %s", data)
 	}
 }
+
+// TestTrustHash: a yes with a hash takes what has that hash, and nothing else; what is
+// taken is printed before it is.
+func TestTrustHash(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{".sidecar/settings.json": `{}`, ".sidecar/hooks.json": `{"hooks": {"Stop": [{"hooks": [{"command": "sh \"$G\""}]}]}}`})
+	file := filepath.Join(dir, ".sidecar/settings.json")
+	cli := func(code int, want string, args ...string) string {
+		t.Helper()
+		out, stderr, got := runCLI(t, "", append(append([]string{"trust"}, args...), "--root", dir)...)
+		if got != code || !strings.Contains(out+stderr, want) {
+			t.Errorf("%q: no %q: exit %d: %s%s", args, want, got, out, stderr)
+		}
+		return out
+	}
+	first := trustOf(t, dir).Hash
+	cli(2, "goes with", "--hash", first)
+	cli(1, "nothing was taken", "yes", "--hash", "another")
+	if now := trustOf(t, dir); now.Trust != "unknown" || first == "" {
+		t.Errorf("%+v", now)
+	}
+	cli(0, "is trusted", "yes", "--hash", first)
+	write(t, file, `{"mode": "plan"}`)
+	shown := trustOf(t, dir).Hash
+	cli(0, "trust yes --hash "+shown)
+	cli(0, `Not compared, because nobody knows which files these words of its hooks name: "$G".`)
+	write(t, file, `{"mode": "review"}`)
+	cli(1, "has changed since you looked", "yes", "--hash", shown)
+	if now := trustOf(t, dir); len(now.Changed) != 1 {
+		t.Errorf("%+v", now)
+	}
+	write(t, file, `{"mode": "plan"}`)
+	cli(0, "Taken: .sidecar/settings.json", "yes", "--hash", shown)
+	write(t, file, `{"mode": "manual"}`)
+	if out := cli(0, `+{"mode": "manual"}`, "yes"); strings.Index(out, "manual") > strings.Index(out, "Taken") {
+		t.Errorf("it is printed after it was taken: %s", out)
+	}
+	if now := trustOf(t, dir); len(now.Changed) != 0 {
+		t.Errorf("%+v", now)
+	}
+}

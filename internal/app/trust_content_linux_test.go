@@ -36,9 +36,9 @@ func (r *rig) asksOfTrust() (questions <-chan string, answers chan<- string) {
 
 // trustOf is what the command line says of a folder.
 func trustOf(t *testing.T, dir string) (now struct {
-	Trust, Diff string
-	Changed     []string
-	Refused     bool
+	Trust, Diff, Hash string
+	Changed           []string
+	Refused           bool
 }) {
 	t.Helper()
 	out, stderr, code := runCLI(t, "", "trust", "--json", "--root", dir)
@@ -204,4 +204,27 @@ func TestTrustOfContentAlone(t *testing.T) {
 	if now := trustOf(t, dir); len(now.Changed) > 0 {
 		t.Errorf("a new word is not for what is there: %+v", now)
 	}
+}
+
+// TestNotOffered: nobody is offered a yes in the editor to what the question can't show;
+// the command line takes it by its hash. The control is a change that can be shown.
+func TestNotOffered(t *testing.T) {
+	home(t)
+	dir := project(t, map[string]string{"g.sh": "exit 0\n", ".sidecar/hooks.json": `{"hooks": {"PreToolUse": [{"matcher": "git_log", "hooks": [{"command": "sh './'g.sh"}]}]}}`})
+	r := serveSelf(t, dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace": object{"trust": "trusted"}, "mode": "review"}}})
+	questions, answers := r.asksOfTrust()
+	hooksOf(r)
+	write(t, filepath.Join(dir, "g.sh"), "exit 0 # \xff\n")
+	hooksOf(r)
+	hash := trustOf(t, dir).Hash
+	if out, stderr, code := runCLI(t, "", "trust", "yes", "--hash", hash, "--root", dir); code != 0 || !strings.Contains(out, "Not shown") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	hooksOf(r)
+	write(t, filepath.Join(dir, "g.sh"), "exit 2\n")
+	hooksOf(r)
+	if q := <-questions; !strings.Contains(q, "+exit 2") {
+		t.Errorf("the first question is not about what can be shown: %s", q)
+	}
+	answers <- "Deny"
 }

@@ -93,6 +93,7 @@ type cli struct {
 	purge       bool
 	mine        bool
 	override    string
+	hash        string
 	setup       setupFlags
 	eval        evalFlags
 }

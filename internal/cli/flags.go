@@ -63,6 +63,8 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.yes, "yes", false, "with run and sessions: allow what the agent sees of yours, without being asked")
 		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
 		c.eval.define(f)
+	case "trust":
+		f.StringVar(&c.hash, "hash", "", "with yes: take what has this hash, which sidecar-ls trust prints, and nothing else")
 	case "plugin":
 		f.BoolVar(&c.mine, "mine", false, "with trust: it is your own work, and loaded again whenever it changes")
 		f.StringVar(&c.override, "override", "", "with trust: built-in tools that it may stand in for, with commas between them")

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
@@ -14,7 +17,7 @@ import (
 
 // trustFolder says whether the user trusts a workspace, shows what has changed since,
 // and keeps what they say.
-func trustFolder(_ context.Context, c *cli) error {
+func trustFolder(ctx context.Context, c *cli) error {
 	verb := strings.Join(c.args, " ")
 	word, known := map[string]string{"": "", "yes": "trusted", "no": "untrusted", "forget": ""}[verb]
 	if !known {
@@ -28,24 +31,105 @@ func trustFolder(_ context.Context, c *cli) error {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
+	if c.hash != "" && verb != "yes" {
+		return usagef("--hash goes with trust yes")
+	}
 	all, err := config.ReadTrust()
 	if err != nil {
 		return fmt.Errorf("%s can't be read; mend or remove it: %w", config.TrustFile(), err)
 	}
-	if verb != "" {
-		if err := all.Set(dir, word); err != nil {
-			return err
-		}
-	}
-	said := all.Of(dir)
-	changed, err := trustedContent(dir, verb, said)
+	var book trust.Book
+	state, err := trustState(&book, dir, verb, all.Of(dir))
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.print(trustStatus{dir, firstOf(said, "unknown"), changed.names, changed.diff, changed.refused})
+	out := trustStatus{Folder: dir, Hash: state.Hash(), NotCompared: state.Loose()}
+	if verb == "" || verb == "yes" {
+		out.Changed, out.Diff, out.Refused = state.Changed(), state.Diff(), state.Refused
 	}
-	switch said {
+	if !c.json {
+		c.showTrustChange(out, state.Unshown())
+	}
+	if verb == "yes" {
+		if err := c.mayTake(ctx, out); err != nil {
+			return err
+		}
+	}
+	if verb != "" {
+		err = all.Set(dir, word)
+	}
+	switch {
+	case err != nil:
+	case verb == "yes":
+		err = book.Take(state)
+	case verb != "":
+		err = book.Forget(dir)
+	}
+	if err != nil {
+		return err
+	}
+	said := all.Of(dir)
+	if out.Trust = firstOf(said, "unknown"); c.json {
+		return c.print(out)
+	}
+	c.showTrust(out, verb)
+	return nil
+}
+
+// trustStatus is what is known of a folder.
+type trustStatus struct {
+	Folder      string   `json:"folder"`
+	Trust       string   `json:"trust"`
+	Hash        string   `json:"hash"`              // of what its files say now: trust yes --hash takes that alone
+	Changed     []string `json:"changed,omitempty"` // files that are not as they were when the folder was trusted
+	Diff        string   `json:"diff,omitempty"`
+	Refused     bool     `json:"refused,omitempty"`     // the user has said no to the change
+	NotCompared []string `json:"notCompared,omitempty"` // words of hooks that may name files, and nobody knows which
+}
+
+// trustState compares what a folder says with what it said when it was trusted, here
+// or in an editor.
+func trustState(book *trust.Book, dir, verb, said string) (*trust.State, error) {
+	if _, err := os.Stat(trust.Page(dir)); verb == "no" || verb == "forget" || err != nil && said != "trusted" {
+		now := trust.Read(dir) // nobody has trusted it, or will
+		return &trust.State{Dir: dir, Then: now, Now: now}, nil
+	}
+	state, err := book.Look(dir)
+	if verb == "yes" {
+		err = nil // then the page is written anew
+	}
+	return state, err
+}
+
+// showTrustChange shows what has changed, before it is taken.
+func (c *cli) showTrustChange(out trustStatus, unshown []string) {
+	if len(out.Changed) > 0 {
+		fmt.Fprintln(c.Out, redact.Visible(out.Diff))
+	}
+	if len(unshown) > 0 {
+		fmt.Fprintf(c.Out, "Not shown, because it is no text or too long: %s. Look at it before you take it.\n", strings.Join(unshown, ", "))
+	}
+}
+
+// mayTake fails if what is there is not what the user has seen, or if they say no to
+// it. Where no terminal is, as in scripts, what was printed is taken.
+func (c *cli) mayTake(ctx context.Context, out trustStatus) error {
+	switch in, ok := c.In.(*os.File); {
+	case c.hash != "" && c.hash != out.Hash:
+		return fmt.Errorf("nothing was taken: %s has changed since you looked; sidecar-ls trust shows what it says now", out.Folder)
+	case c.hash != "" || c.json || len(out.Changed) == 0 || !ok || !term.IsTerminal(int(in.Fd())):
+		return nil
+	}
+	yes, err := c.agreed(ctx, "Take that?")
+	if err == nil && !yes {
+		err = errors.New("nothing was taken; the stricter of both holds")
+	}
+	return err
+}
+
+func (c *cli) showTrust(out trustStatus, verb string) {
+	dir, names := out.Folder, strings.Join(out.Changed, ", ")
+	switch out.Trust {
 	case "trusted":
 		fmt.Fprintf(c.Out, "%s is trusted: its language servers, git hooks, hooks, tools and skills may run or be used as they are now. Its settings only make yours stricter.\n", dir)
 	case "untrusted":
@@ -53,56 +137,19 @@ func trustFolder(_ context.Context, c *cli) error {
 	default:
 		fmt.Fprintf(c.Out, "%s: you have not said whether you trust it; nothing that the project names is run.\n", dir)
 	}
-	if len(changed.names) > 0 {
-		fmt.Fprintln(c.Out, redact.Visible(changed.diff))
-		switch {
-		case verb == "yes":
-			fmt.Fprintf(c.Out, "Taken: %s.\n", strings.Join(changed.names, ", "))
-		case changed.refused:
-			fmt.Fprintf(c.Out, "You said no to this change of %s: the stricter of both holds. sidecar-ls trust yes takes it.\n", strings.Join(changed.names, ", "))
-		default:
-			fmt.Fprintf(c.Out, "This has changed since you trusted it: %s. The stricter of both holds until you take it with sidecar-ls trust yes.\n", strings.Join(changed.names, ", "))
-		}
+	if len(out.NotCompared) > 0 {
+		fmt.Fprintf(c.Out, "Not compared, because nobody knows which files these words of its hooks name: %s.\n", redact.Visible(strings.Join(out.NotCompared, ", ")))
+	}
+	switch {
+	case len(out.Changed) == 0:
+	case verb == "yes":
+		fmt.Fprintf(c.Out, "Taken: %s.\n", names)
+	case out.Refused:
+		fmt.Fprintf(c.Out, "You said no to this change of %s: the stricter of both holds. sidecar-ls trust yes --hash %s takes it.\n", names, out.Hash)
+	default:
+		fmt.Fprintf(c.Out, "This has changed since you trusted it: %s. The stricter of both holds until you take it with sidecar-ls trust yes --hash %s, or with sidecar-ls trust yes, which takes what is there then.\n", names, out.Hash)
 	}
 	if verb != "" {
 		fmt.Fprintln(c.Out, "Running servers take a changed answer after a restart, and what its files say now at once; an editor's own answer takes precedence.")
 	}
-	return nil
-}
-
-// trustStatus is what is known of a folder.
-type trustStatus struct {
-	Folder  string   `json:"folder"`
-	Trust   string   `json:"trust"`
-	Changed []string `json:"changed,omitempty"` // files that are not as they were when the folder was trusted
-	Diff    string   `json:"diff,omitempty"`
-	Refused bool     `json:"refused,omitempty"` // the user has said no to the change
-}
-
-// trustChange is what has changed in a trusted folder.
-type trustChange struct {
-	names   []string
-	diff    string
-	refused bool
-}
-
-// trustedContent compares what a folder says with what it said when it was trusted,
-// here or in an editor, and takes or forgets it as the verb says.
-func trustedContent(dir, verb, said string) (c trustChange, err error) {
-	var book trust.Book
-	if verb == "no" || verb == "forget" {
-		return c, book.Forget(dir)
-	}
-	if _, err := os.Stat(trust.Page(dir)); err != nil && said != "trusted" {
-		return c, nil // nobody has trusted it
-	}
-	state, err := book.Look(dir)
-	if err != nil && verb != "yes" {
-		return c, err
-	}
-	c = trustChange{state.Changed(), state.Diff(), state.Refused}
-	if verb == "yes" {
-		err = book.Take(state)
-	}
-	return c, err
 }

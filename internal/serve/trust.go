@@ -47,14 +47,23 @@ func (a *trustAsker) ask(state *trust.State, number int) {
 	a.client.Log().Warn("trust", "problem", state.Words())
 	shown := a.client.Hide.Shown
 	patch := state.Diff()
+	by := "; sidecar-ls trust yes --hash " + state.Hash() + " takes it"
 	if len(patch) > maxAsked {
-		a.client.Warn(shown(state.Words() + "; it is too long to be shown here"))
+		a.client.Warn(shown(state.Words() + "; it is too long to be shown here" + by))
 		return
+	}
+	if names := state.Unshown(); len(names) > 0 {
+		a.client.Warn(shown(state.Words() + "; the text of " + strings.Join(names, ", ") + " can't be shown, so you are not asked here" + by))
+		return
+	}
+	loose := ""
+	if words := state.Loose(); len(words) > 0 {
+		loose = " Not compared, because nobody knows which files they name: " + strings.Join(words, ", ") + "."
 	}
 	q := dispatch.Ask{
 		ID: fmt.Sprintf("trust-%d-%s", number, state.Hash()[:16]), Tool: "trust", Rule: "trust.changed", Hash: state.Hash(), Expires: time.Now().Add(unattended),
 		Title:  shown("Take what changed in the trusted folder " + filepath.Base(state.Dir) + "?"),
-		Reason: shown(strings.Join(state.Changed(), ", ") + " changed since you trusted " + state.Dir + ". Until you allow it, the stricter of both holds. Deny keeps it so, and is asked again once something else changes."),
+		Reason: shown(strings.Join(state.Changed(), ", ") + " changed since you trusted " + state.Dir + ". Until you allow it, the stricter of both holds. Deny keeps it so, and is asked again once something else changes." + loose),
 		Body:   shown(patch), Diff: a.client.Hide.Text(patch),
 	}
 	q.Arguments, _ = json.Marshal(map[string]any{"folder": shown(state.Dir), "files": state.Changed()}) // strings
