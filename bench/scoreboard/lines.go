@@ -32,7 +32,7 @@ var lines = []line{
 	{number: "7", claim: "everyday commands unasked", pkg: "internal/policy/shell", tests: "TestEveryday", figures: usual},
 	{number: "8", claim: "hostile workspace before trust", pkg: "internal/app", tests: "TestHostileWorkspace", figures: usual},
 	{number: "9", claim: "settings a project may not set", pkg: "internal/config", tests: "TestProjectMayNot", figures: usual},
-	{number: "9", claim: "what changes after trust", pkg: "internal/app", tests: "TestTrustOfContent|TestTrustOfContentAlone|TestTrustHash|TestNotOffered"},
+	{number: "9", claim: "what changes after trust", pkg: "internal/app", tests: "TestTrustOfContent|TestTrustOfContentAlone|TestTrustHash|TestNotOffered|TestGuardInShadow"},
 	{number: "9", claim: "of old and new the stricter", pkg: "internal/config", tests: "TestHeld"},
 	{number: "9", claim: "the same while the server runs", pkg: "internal/config/live", tests: "TestFollow|TestFolders|TestOwnChange|TestModeFollowed"},
 	{number: "9", claim: "what counts as trusted content", pkg: "internal/trust", tests: "TestContent|TestLinks|TestSpecial|TestRefused|TestProgramChanged|TestPages|TestLine|TestLoose|TestWronglyTyped|TestExecutable|TestUnshown|TestOwnFiles|TestLinkOnTheWay"},

@@ -228,3 +228,32 @@ func TestNotOffered(t *testing.T) {
 	}
 	answers <- "Deny"
 }
+
+// TestGuardInShadow: where a shadow has no file of the project's guard, because an agent
+// has deleted it or the shadow has no files yet, its calls are asked about. The control
+// is a shadow that has it.
+func TestGuardInShadow(t *testing.T) {
+	home(t)
+	repo := repository(t, "a.txt", "a\n", "hooks/g.sh", "grep -q bad && { echo GUARD >&2; exit 2; }\nexit 0\n", ".gitignore", "/.sidecar/\n")
+	repo.Write(".sidecar/hooks.json", `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "sh \"$CLAUDE_PROJECT_DIR\"/hooks/g.sh"}]}]}}`)
+	r := serveSelf(t, repo.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"workspace": object{"trust": "trusted"}}}})
+	r.asksOfTrust() // every question is closed
+	run := func(session, what, has string, ok bool) {
+		t.Helper()
+		if res := r.in(session, "run_command", object{"command": "echo " + what}); res.OK != ok || !strings.Contains(res.Content, has) {
+			t.Errorf("%s, %s: %+v", session, what, res)
+		}
+	}
+	r.shadowed("full", "autonomous")
+	run("full", "good", "good", true)
+	run("full", "bad", "GUARD", false)
+	if res := r.in("full", "delete_file", object{"path": "hooks/g.sh"}); !res.OK {
+		t.Fatalf("control: %s", res.Content)
+	}
+	run("full", "bad", "did not allow", false)
+	run("full", "good", "did not allow", false)
+
+	command[created](r, "sidecar.shadow.create", object{"id": "lazy", "materialize": false})
+	command[object](r, "sidecar.session.open", object{"id": "lazy", "shadow": "lazy", "mode": "autonomous"})
+	run("lazy", "bad", "did not allow", false)
+}

@@ -261,19 +261,27 @@ func (r *reader) whole(name string) (paths []string) {
 	return paths
 }
 
-// place notes a file by its whole path if it is in the root or in the trusted folder.
+// place notes a file by its whole path if it is in the root or in the trusted folder,
+// of which one may be in the other, as a shadow is: then it is a file of the inner one.
 func (r *reader) place(whole string) {
-	for i, base := range []string{r.root, r.dir} {
-		rest, ok := strings.CutPrefix(whole, strings.TrimSuffix(escape(filepath.ToSlash(base)), "/")+"/")
-		p := place{rest, i == 1 && r.dir != r.root}
-		if ok && rest != "" && !slices.Contains(r.line.places, p) {
-			if len(r.line.places) == maxPrograms {
-				r.loose(unescape(rest))
-				return
-			}
-			r.line.places = append(r.line.places, p)
-		}
+	rest, in := below(whole, r.root)
+	p := place{pattern: rest}
+	if rest, here := below(whole, r.dir); here && (!in || len(r.dir) > len(r.root)) {
+		p, in = place{rest, true}, true
 	}
+	switch {
+	case !in || slices.Contains(r.line.places, p):
+	case len(r.line.places) == maxPrograms:
+		r.loose(unescape(p.pattern))
+	default:
+		r.line.places = append(r.line.places, p)
+	}
+}
+
+// below is what is left of a whole path below a directory.
+func below(whole, dir string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(whole, strings.TrimSuffix(escape(filepath.ToSlash(dir)), "/")+"/")
+	return rest, ok && rest != ""
 }
 
 // value is what a word may stand for.

@@ -195,7 +195,7 @@ func TestProgramChanged(t *testing.T) {
 	if got := s.ProgramChanged(f.dir, line); got != "guard.sh" {
 		t.Errorf("one that is gone: %q", got)
 	}
-	shadow := &folder{t: t, dir: t.TempDir()}
+	shadow := &folder{t: t, dir: filepath.Join(f.dir, ".sidecar", "shadows", "s")}
 	shadow.write("guard.sh", "exit 2\n")
 	if got := s.ProgramChanged(shadow.dir, "sh "+f.dir+"/guard.sh"); got != "guard.sh" {
 		t.Errorf("one that is named by its whole path: %q", got)
