@@ -58,13 +58,23 @@ func (c *call) auditRecord() auditlog.Record {
 	return r
 }
 
-// auditedArguments are the arguments without secrets, and without long texts.
+// auditedArguments are the arguments without secrets, and without long texts. A command line is cut
+// when it is without secrets: what says that it has some may be at its end.
 func auditedArguments(arguments json.RawMessage, r Redactor) json.RawMessage {
 	record := recorded(arguments, r)
-	return redactedArguments(arguments, r.Text, func(name, s string) string {
-		if len(s) > auditArguments {
-			s = s[:headEnd(s, auditArguments)] + "…"
+	return redactedArguments(arguments, r.Text, func(name string, list []string) []string {
+		if isText(name) {
+			list = shortened(list)
 		}
-		return record(name, s)
+		return shortened(record(name, list))
 	})
+}
+
+func shortened(list []string) []string {
+	for i, s := range list {
+		if len(s) > auditArguments {
+			list[i] = s[:headEnd(s, auditArguments)] + "…"
+		}
+	}
+	return list
 }

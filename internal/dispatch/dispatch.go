@@ -98,12 +98,13 @@ func DefaultSettings() *Settings {
 
 // Redactor keeps secrets out of what leaves the dispatcher.
 type Redactor interface {
-	Text(string) string           // secrets replaced by markers
-	Record(name, s string) string // of such a text, the value of that member of an object, for what is kept
-	Sanitize(string) string       // without escape sequences and invisible characters, for text from outside
-	Defuse(string) string         // without what a viewer would fetch by itself, for text from outside
-	Signs(string) []string        // what in text from outside seems to instruct the model, by name
-	Visible(string) string        // invisible characters written out, for a person's eyes
+	Text(string) string // secrets replaced by markers
+	// Record is what is kept of such texts, the value of that member of an object, and of what they write to a secret file.
+	Record(name string, texts []string, secretFile func(path string) bool) []string
+	Sanitize(string) string // without escape sequences and invisible characters, for text from outside
+	Defuse(string) string   // without what a viewer would fetch by itself, for text from outside
+	Signs(string) []string  // what in text from outside seems to instruct the model, by name
+	Visible(string) string  // invisible characters written out, for a person's eyes
 }
 
 // Dispatcher runs tool calls. It is safe for concurrent use.
@@ -148,12 +149,12 @@ func New(o Options) *Dispatcher {
 
 type verbatim struct{}
 
-func (verbatim) Text(s string) string      { return s }
-func (verbatim) Record(_, s string) string { return s }
-func (verbatim) Sanitize(s string) string  { return s }
-func (verbatim) Defuse(s string) string    { return s }
-func (verbatim) Signs(string) []string     { return nil }
-func (verbatim) Visible(s string) string   { return s }
+func (verbatim) Text(s string) string                                          { return s }
+func (verbatim) Record(_ string, texts []string, _ func(string) bool) []string { return texts }
+func (verbatim) Sanitize(s string) string                                      { return s }
+func (verbatim) Defuse(s string) string                                        { return s }
+func (verbatim) Signs(string) []string                                         { return nil }
+func (verbatim) Visible(s string) string                                       { return s }
 
 // Keep keeps a text for a session's model to read on in, and returns the cursor of its
 // beginning.

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"slices"
 )
 
-// member does something with a string of a JSON value; name is that of the nearest member
-// that it is in, "" for names themselves.
-type member func(name, s string) string
+// member does something with a string of a JSON value, or with a list of strings; name is that
+// of the member that it is in, "" for names themselves. It returns as many.
+type member func(name string, list []string) []string
 
 // redactedArguments hides secrets in a call's arguments, which stay JSON. then is done
 // with each string besides; nil leaves them as they are.
@@ -40,12 +38,15 @@ func hideJSON(data []byte, hide func(string) string, then member) (clean json.Ra
 			return nil, false
 		}
 		changed := false
-		v = eachString(v, "", func(name, s string) string {
-			out := hide(s)
+		v = eachString(v, "", func(name string, list []string) []string {
+			out := make([]string, len(list))
+			for i, s := range list {
+				out[i] = hide(s)
+			}
 			if then != nil {
 				out = then(name, out)
 			}
-			changed = changed || out != s
+			changed = changed || !slices.Equal(out, list)
 			return out
 		})
 		if changed {
@@ -62,23 +63,41 @@ func hideJSON(data []byte, hide func(string) string, then member) (clean json.Ra
 	return json.RawMessage(whole), json.Valid([]byte(whole)) // a marker may have broken it
 }
 
-// eachString changes the strings of a JSON value, names of members, too.
+// eachString changes the strings of a JSON value, names of members, too. Strings in a list
+// come together. name is that of the value's member.
 func eachString(v any, name string, f member) any {
 	switch v := v.(type) {
 	case string:
-		return f(name, v)
+		return f(name, []string{v})[0]
 	case []any:
+		if list, ok := stringsOf(v); ok {
+			for i, s := range f(name, list) {
+				v[i] = s
+			}
+			return v
+		}
 		for i := range v {
 			v[i] = eachString(v[i], name, f)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			out[f("", k)] = eachString(v[k], k, f)
+			out[f("", []string{k})[0]] = eachString(v[k], meant(v, name, k), f)
 		}
 		return out
 	}
 	return v
+}
+
+func stringsOf(list []any) (texts []string, ok bool) {
+	for _, v := range list {
+		s, is := v.(string)
+		if !is {
+			return nil, false
+		}
+		texts = append(texts, s)
+	}
+	return texts, len(texts) > 0
 }
 
 // redactValue hides secrets in structured data, and leaves out what is too
@@ -101,30 +120,4 @@ func (c *call) redactValue(v any) any {
 		return nil // the text says all that may be said
 	}
 	return clean
-}
-
-// texts are the members in which tools get the text of a file.
-var texts = map[string]bool{
-	"content": true, "text": true, "search": true, "replace": true, "old_string": true, "new_string": true, "old_str": true, "new_str": true,
-	"insert_text": true, "file_text": true, "patch": true, "diff": true,
-}
-
-// recorded is what is kept of arguments, besides that secrets are hidden in them: a value
-// that stands where one does is none that a record needs, nor is the text of a file
-// that may hold them.
-func recorded(args json.RawMessage, r Redactor) member {
-	var v any
-	secret := false
-	if json.Unmarshal(args, &v) == nil {
-		eachString(v, "", func(name, s string) string {
-			secret = secret || name != "" && !texts[name] && workspace.Sensitive(filepath.ToSlash(s))
-			return s
-		})
-	}
-	return func(name, s string) string {
-		if secret && texts[name] && s != "" {
-			return "[REDACTED:file]"
-		}
-		return r.Record(name, s)
-	}
 }

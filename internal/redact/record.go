@@ -1,100 +1,139 @@
 package redact
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // A record is kept, and nobody works with what it says: a value that has the name of a secret is hidden there
 // whatever it looks like, where Text shows what may be an example.
-const (
-	secretName = `(?:[A-Za-z0-9_.-]*[_.-])?(?:[A-Za-z0-9]*(?:password|passwd|passphrase|secret|token|apikey|credentials?)|pwd|pass|pat|dsn|auth|key)`
-	optionName = `[A-Za-z-]*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|auth-?key|private-?key)`
-	oneValue   = `\\?"(?:[^"\\]|\\[^"])*\\?"|\\?'(?:[^'\\]|\\[^'])*\\?'|[^\s"'\\&;|,(){}<>\x60]+`
-)
-
-// recorded are the patterns of a record. The last group of each is the value.
-var recorded = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b` + secretName + `\\?["']?\s{0,4}(?::=|=>|[=:])\s{0,4}(` + oneValue + `)`),
-	regexp.MustCompile(`(?i)(?:^|[\s"'])--?` + optionName + `(?:=|\s+)(` + oneValue + `)`),
-	regexp.MustCompile(`(?:^|[\s"'])(?:-u|--user|--proxy-user|-U)[ =]?\\?["']?[^\s:"'\\]*:([^\s"'\\]+)`),
-	regexp.MustCompile(`\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^|;&\n]*?\s-p([^\s"'\\|;&]+)`),
-	regexp.MustCompile(`\b(?:sshpass|login)\b[^|;&\n]*?\s-p\s*(` + oneValue + `)`),
-	regexp.MustCompile(`\bredis-cli\b[^|;&\n]*?\s-a\s*(` + oneValue + `)`),
-	regexp.MustCompile(`(?i)\bauthorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:[A-Za-z]+\s+)?([^\s"'\\]+)`),
-	regexp.MustCompile(`(?i)\b(?:set-)?cookie\\?["']?\s{0,4}:\s{0,4}\\?["']?([^"'\\\n]+)`),
-	regexp.MustCompile(`://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`),
-}
-
-// noSecret is a value that says nothing: what stands for one elsewhere, and a number, which may be that of tokens.
-var noSecret = regexp.MustCompile(`^(?:\$.*|[0-9.]+|true|false|null|none|\[REDACTED.*|\[REDACTED:[a-z-]+\]|%[A-Za-z_]+%)$`)
-
-// secretMember is the name of a secret, whole.
-var secretMember = regexp.MustCompile(`(?i)^` + secretName + `$`)
-
-// inRecord bounds what is searched at once, in bytes: a longer text is taken by lines, and a longer line in pieces.
-const inRecord = 16 << 10
 
 // marked stands in the place of a value.
 const marked = "[REDACTED:secret]"
 
-// Record is a text for what is kept of a call, in which Text has replaced secrets by markers: each value that stands
-// where one does is replaced, too. name is that of the member of an object whose value the text is, or "".
-func (*Redactor) Record(name, s string) string {
-	if secretMember.MatchString(name) && s != "" && !noSecret.MatchString(s) {
-		return marked
-	}
-	if len(s) <= inRecord {
-		return withoutValues(s)
-	}
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		for len(line) > inRecord {
-			b.WriteString(withoutValues(line[:inRecord]))
-			line = line[inRecord:]
+// Record is what is kept of texts in which Text has replaced secrets by markers: each value that stands where a secret
+// does is replaced, too, and what a command line writes to a file for which secretFile is true. name is that of the
+// member of an object whose value they are, or "". One text is a command line or a file, several are the words of one
+// command. A nil secretFile is of no file.
+func (*Redactor) Record(name string, texts []string, secretFile func(path string) bool) []string {
+	h := hider{texts: texts, found: make([][]span, len(texts)), calm: make([][]calm, len(texts)), secretFile: secretFile}
+	kind := memberKind(name)
+	switch {
+	case kind == secretMember:
+		for n, s := range texts {
+			h.whole(n, s, name)
 		}
-		b.WriteString(withoutValues(line))
+	case len(texts) == 1 && kind == proseMember:
+		h.calm[0] = []calm{{0, len(texts[0]), prose}}
+	case codeMembers[name] && h.codeWrites(strings.Join(texts, "\n")):
+		for n, s := range texts {
+			h.found[n] = []span{{0, len(s), "file"}}
+		}
+	case len(texts) == 1:
+		h.line(0, 0, len(texts[0]), 0)
+	default:
+		h.words()
 	}
-	return b.String()
+	out := make([]string, len(texts))
+	for n, s := range texts {
+		if kind != secretMember {
+			h.values(n)
+		}
+		out[n] = mask(s, disjoint(h.found[n]))
+	}
+	return out
 }
 
-// hints are in each text in which a pattern finds something, in lower case.
-var hints = []string{"pass", "pwd", "secret", "token", "key", "credential", "dsn", "auth", "pat", "cookie", "-u", "--user", "-p", "-a", "://"}
+// hider gathers what is to be hidden in texts.
+type hider struct {
+	texts      []string
+	found      [][]span // by text
+	calm       [][]calm
+	secretFile func(string) bool
 
-func withoutValues(s string) string {
-	folded := strings.ToLower(s)
-	if !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(folded, hint) }) {
-		return s
+	free   []*command
+	behind int // where the last value ends that was hidden
+	until  int // where the part ends that is calm, in the text that is gone over
+}
+
+// calm is a part of a text in which less is taken for a secret.
+type calm struct {
+	from, to int
+	how      manner
+}
+
+type manner int
+
+const (
+	open  manner = iota
+	prose        // words after a colon are no value
+	quiet        // nothing is a value: what is compared
+)
+
+// hide is for a value in texts[n], named name, which begins where literal tells whether a shell would expand it.
+func (h *hider) hide(n, from, to int, name string, literal bool) {
+	if from < to && secretValue(name, h.texts[n][from:to], literal) {
+		h.found[n] = append(h.found[n], span{from, to, "secret"})
+		h.behind = to
 	}
-	for _, pattern := range recorded {
-		found := pattern.FindAllStringSubmatchIndex(s, -1)
-		if found == nil {
+}
+
+// whole is for a text that is a value.
+func (h *hider) whole(n int, s, name string) {
+	if header(name) != noHeader {
+		from := credentialAt(name, s, 0, len(s))
+		h.hide(n, from, len(s), name, false)
+		return
+	}
+	h.hide(n, 0, len(s), name, false)
+}
+
+// disjoint sorts what was found, and makes one of what overlaps.
+func disjoint(found []span) []span {
+	slices.SortFunc(found, func(a, b span) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	out := found[:0]
+	for _, f := range found {
+		if last := len(out) - 1; last >= 0 && f.start < out[last].end {
+			out[last].end = max(out[last].end, f.end)
 			continue
 		}
-		var b strings.Builder
-		last := 0
-		for _, at := range found {
-			from, to := bare(s, at[len(at)-2], at[len(at)-1])
-			if from >= to || noSecret.MatchString(s[from:to]) {
-				continue
-			}
-			b.WriteString(s[last:from])
-			b.WriteString(marked)
-			last = to
-		}
-		b.WriteString(s[last:])
-		s = b.String()
+		out = append(out, f)
 	}
-	return s
+	return out
 }
 
-// bare is a value without its quotes.
-func bare(s string, from, to int) (int, int) {
-	for _, quote := range [...]string{`\"`, `\'`, `"`, `'`} {
-		if to-from >= 2*len(quote) && strings.HasPrefix(s[from:to], quote) && strings.HasSuffix(s[from:to], quote) {
-			return from + len(quote), to - len(quote)
-		}
+// kinds of members of an object.
+type kindOfMember int
+
+const (
+	anyMember kindOfMember = iota
+	secretMember
+	proseMember
+)
+
+// proseMembers hold what is written for people, or looked for.
+var proseMembers = words("message title body description question task rationale observation query pattern reason summary subject note comment success_criteria action criterion")
+
+// codeMembers hold programs.
+var codeMembers = words("code script expression function js javascript python program")
+
+func memberKind(name string) kindOfMember {
+	switch {
+	case name == "":
+		return anyMember
+	case proseMembers[name]:
+		return proseMember
+	case SecretName(name):
+		return secretMember
 	}
-	return from, to
+	return anyMember
+}
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
 }
