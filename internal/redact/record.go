@@ -31,6 +31,9 @@ func (*Redactor) Record(name string, texts []string, secretFile func(path string
 			h.found[n] = []span{{0, len(s), "file"}}
 		}
 	case len(texts) == 1:
+		if kind == talkMember {
+			h.calm[0] = []calm{{0, len(texts[0]), prose}}
+		}
 		h.line(0, 0, len(texts[0]), 0)
 	default:
 		h.words()
@@ -71,7 +74,7 @@ const (
 	quiet        // nothing is a value: what is compared
 )
 
-// hide is for a value in texts[n], named name, which begins where literal tells whether a shell would expand it.
+// hide hides texts[n][from:to], the value of a name, when it says something. literal is of one that no shell expands.
 func (h *hider) hide(n, from, to int, name string, literal bool) {
 	if from < to && secretValue(name, h.texts[n][from:to], literal) {
 		h.found[n] = append(h.found[n], span{from, to, "secret"})
@@ -110,10 +113,14 @@ const (
 	anyMember kindOfMember = iota
 	secretMember
 	proseMember
+	talkMember
 )
 
-// proseMembers hold what is written for people, or looked for.
-var proseMembers = words("message title body description question task rationale observation query pattern reason summary subject note comment success_criteria action criterion")
+// proseMembers hold what is written for people, or looked for; talkMembers may have lines to run in it.
+var (
+	proseMembers = words("message title body query pattern summary subject")
+	talkMembers  = words("description question task rationale observation reason note comment success_criteria action criterion")
+)
 
 // codeMembers hold programs.
 var codeMembers = words("code script expression function js javascript python program")
@@ -124,6 +131,8 @@ func memberKind(name string) kindOfMember {
 		return anyMember
 	case proseMembers[name]:
 		return proseMember
+	case talkMembers[name]:
+		return talkMember
 	case SecretName(name):
 		return secretMember
 	}

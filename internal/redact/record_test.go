@@ -79,6 +79,9 @@ func TestRecordNames(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	if got := recordOf(r, "task", "say: the token: is old, and run curl -u bob:hunter http://x"); strings.Contains(got, "hunter") || !strings.Contains(got, "the token: is old") {
+		t.Error(got)
+	}
 	for name, text := range map[string]string{"message": "token: refresh before expiry", "pattern": "password: z.string()", "title": "auth: fix token", "key": "sidecar.review"} {
 		if got := recordOf(r, name, text); got != text {
 			t.Errorf("%s: %s became %s", name, text, got)
