@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,4 +155,18 @@ func TestTrustHash(t *testing.T) {
 	if now := trustOf(t, dir); len(now.Changed) != 0 {
 		t.Errorf("%+v", now)
 	}
+}
+
+// trustOf is what the command line says of a folder.
+func trustOf(t *testing.T, dir string) (now struct {
+	Trust, Diff, Hash string
+	Changed           []string
+	Refused           bool
+}) {
+	t.Helper()
+	out, stderr, code := runCLI(t, "", "trust", "--json", "--root", dir)
+	if err := json.Unmarshal([]byte(out), &now); err != nil || code != 0 {
+		t.Fatalf("%d %v: %s%s", code, err, out, stderr)
+	}
+	return now
 }
