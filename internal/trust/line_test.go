@@ -116,7 +116,7 @@ func TestExecutable(t *testing.T) {
 	f := newFolder(t)
 	name := filepath.Join(f.dir, "guard.sh")
 	mode := func(m os.FileMode) {
-		if err := os.Chmod(name, m); err != nil {
+		if err := ownfile.Chmod(name, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -154,7 +154,7 @@ func TestModeFollowed(t *testing.T) {
 	put(t, dir, ".sidecar/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "./g.sh"}]}]}}`)
 	put(t, dir, "g.sh", "exit 2\n")
 	mode := func(m os.FileMode) {
-		if err := os.Chmod(filepath.Join(dir, "g.sh"), m); err != nil {
+		if err := ownfile.Chmod(filepath.Join(dir, "g.sh"), m); err != nil {
 			t.Fatal(err)
 		}
 		s.Follow()
