@@ -177,15 +177,18 @@ func (w *Workspace) newSources() *source.Manager {
 		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide, More: func() []source.Server { return w.Extensions.MCPServers() }},
 		Start:  w.Confiner.MCPServer,
 		HTTP:   http.DefaultTransport,
-		People: c.o.User.People,
-		Models: c.Backends(),
-		Held: func(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
-			return w.Dispatch.HoldOwn(ctx, t, session.Default, line)
-		},
+		People: c.o.User.People, Models: c.Backends(), Review: reviewOf{w},
 		Memory: source.NewUserMemory(), Programs: c.Settings.Programs(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})
+}
+
+// reviewOf is where what no session in particular wrote waits for review.
+type reviewOf struct{ w *Workspace }
+
+func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
+	return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line)
 }
 
 // pending are the files with what is pending.

@@ -119,7 +119,7 @@ func (s *server) held(c *conn, w World) (names []string) {
 		return nil
 	}
 	if err == nil {
-		names, err = s.m.o.Held(context.Background(), tools.NewReadEdit(tools.Def{
+		names, err = s.m.o.Review.Hold(context.Background(), tools.NewReadEdit(tools.Def{
 			Name: "mcp", Title: "Hold what an MCP server wrote", Description: "Holds what an MCP server wrote outside of a call.", Example: "{}",
 			Category: "mcp", Output: tools.NoOutput{}, Wrote: "mcp", OnDisk: true,
 		}, func(_ context.Context, call *tools.Call, _ struct{}) (tools.Result, []workspace.Change, error) {

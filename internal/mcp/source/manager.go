@@ -130,6 +130,12 @@ type Process struct {
 	Advice func() string
 }
 
+// Review makes a call of the default session whose changes wait for review, whatever its
+// mode is; line is how the review names it. names are those of the files.
+type Review interface {
+	Hold(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
+}
+
 // Memory keeps, for the user, what was trusted and seen of the servers of
 // workspace folders.
 type Memory interface {
@@ -159,9 +165,7 @@ type Options struct {
 	People   editor.People                                    // who is asked for servers; nil: nobody
 	Models   Models                                           // that servers may have asked, with the word of People; nil: none
 
-	// Held makes a call of the default session whose changes wait for review, whatever its
-	// mode is; line is how the review names it. names are those of the files.
-	Held func(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
+	Review Review // takes what servers write outside of calls
 
 	Version string
 	Log     *slog.Logger
