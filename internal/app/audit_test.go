@@ -62,7 +62,7 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// What lies in the place of the log's directory is set aside, and the log is written.
+// A file in the place of the log's directory is set aside, and the log is written.
 func TestAuditLogInTheWay(t *testing.T) {
 	home(t)
 	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/logs": "a file\n"})

@@ -21,8 +21,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
-// TestMCPAccess: what an MCP server's program writes is an edit of the session that called it,
-// what it builds is held, and what it reads is what is pending. One with access to read
+// TestMCPAccess: an MCP server's program sees pending text; its writes become edits of the
+// calling session, and its build output is held. One with access to read
 // writes nothing, and one with the disk, which only the user's own file gives, says so in
 // each question.
 func TestMCPAccess(t *testing.T) { eachWorld(t, testMCPAccess) }
@@ -97,7 +97,7 @@ func testMCPAccess(t *testing.T, kind string) {
 		t.Errorf("one that only reads: %s", res.Content)
 	}
 	stays()
-	// What it wrote outside of calls is taken over when it ends.
+	// Files that it wrote outside of calls wait for review once it ends.
 	if kind != apart {
 		first := r.ran("cat at-start")
 		for range 2 { // the second one ends it after it began with no call

@@ -24,7 +24,7 @@ import (
 // the socket of that folder and without a command line of ours.
 const deciding = "PEERS_TEST_FOLDER"
 
-// decidedLines are what only a person may say on a command line, by a server; those of
+// decidedLines are command lines that need a person and ask a server; those of
 // its own process come to none.
 var (
 	decidedLines = []string{
@@ -35,7 +35,7 @@ var (
 	ownLines = []string{"trust yes", "trust", "acp --mode autonomous", "serve", "setup", "uninstall --list", "plugin new go x"}
 )
 
-// decidedQueries are what it says over the socket.
+// decidedQueries are the same decisions, sent over the socket.
 var decidedQueries = []string{
 	"review accept", "review reject", "review undo", "review redo", "review verify", "review output accept", "review output drop", "review output list",
 	"plugin decide", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "a later one",

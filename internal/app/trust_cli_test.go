@@ -157,7 +157,7 @@ func TestTrustHash(t *testing.T) {
 	}
 }
 
-// trustOf is what the command line says of a folder.
+// trustOf reads a folder's trust from the command line.
 func trustOf(t *testing.T, dir string) (now struct {
 	Trust, Diff, Hash string
 	Changed           []string

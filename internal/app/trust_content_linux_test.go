@@ -145,7 +145,7 @@ func TestTrustOfContent(t *testing.T) {
 	}
 }
 
-// TestTrustOfContentAlone: with nobody to ask the stricter holds, and is said; the
+// TestTrustOfContentAlone: with nobody to ask, the stricter value holds, and the log says so; the
 // command line shows the change and takes it.
 func TestTrustOfContentAlone(t *testing.T) {
 	home(t)

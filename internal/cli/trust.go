@@ -76,7 +76,7 @@ func trustFolder(ctx context.Context, c *cli) error {
 	return nil
 }
 
-// trustStatus is what is known of a folder.
+// trustStatus describes the trust of a folder.
 type trustStatus struct {
 	Folder      string   `json:"folder"`
 	Trust       string   `json:"trust"`
@@ -96,7 +96,7 @@ func trustState(book *trust.Book, dir, verb, said string) (*trust.State, error) 
 	}
 	state, err := book.Look(dir)
 	if verb == "yes" {
-		err = nil // then the page is written anew
+		err = nil // the page is written again
 	}
 	return state, err
 }
