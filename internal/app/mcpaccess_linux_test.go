@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -193,17 +196,23 @@ func TestMCPWritesOfNobody(t *testing.T) {
 	if res := r.call("mcp_seen_write", object{"path": "control.txt"}); !res.OK || !on("control.txt") || strings.Contains(res.Content, "saw the disk") {
 		t.Errorf("control: %s", res.Content)
 	}
-	if res := r.call("mcp_seen_later", object{"path": "late.txt"}); !res.OK {
+	late := fmt.Sprintf("late-%d.txt", os.Getpid())
+	if res := r.call("mcp_seen_later", object{"path": late}); !res.OK || res.Content == "" {
 		t.Fatal(res.Content)
 	}
-	write(t, filepath.Join(r.dir, "go"), "")
-	until(t, "the server's child never wrote", func() bool {
-		return strings.Contains(r.call("mcp_seen_read", object{"path": "late.txt"}).Content, "late\\n")
-	})
-	until(t, "what was written later waits for nobody", func() bool {
-		return r.call("mcp_seen_read", object{"path": "late.txt"}).OK && slices.Contains(r.queued(), "late.txt")
-	})
-	if on("late.txt") {
+	// It writes between two calls: what is written while one runs is that one's.
+	child := processWith(t, late)
+	if err := syscall.Kill(child, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the server's child never wrote", func() bool { return processWith(t, late) == 0 })
+	if res := r.call("mcp_seen_read", object{"path": late}); !strings.Contains(res.Content, "late\\n") {
+		t.Errorf("control: %s", res.Content)
+	}
+	if !slices.Contains(r.queued(), late) {
+		t.Errorf("what was written later waits for nobody: %q", r.queued())
+	}
+	if on(late) {
 		t.Error("what was written after the call is on the disk")
 	}
 	if !slices.Contains(r.queued(), "at-start") || on("at-start") {
@@ -216,4 +225,25 @@ func TestMCPWritesOfNobody(t *testing.T) {
 	if !res.OK || !strings.Contains(res.Content, "waits for review in the main tree") || !strings.Contains(res.Content, "fromshadow.txt") || on("fromshadow.txt") || !slices.Contains(r.queued(), "fromshadow.txt") {
 		t.Errorf("a session in a shadow: %s; there wait %q", res.Content, r.queued())
 	}
+}
+
+// processWith is the process that has arg as its last argument; 0: none.
+func processWith(t *testing.T, arg string) int {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		line, err := os.ReadFile(name)
+		if err != nil || !strings.HasSuffix(string(line), "\x00"+arg+"\x00") {
+			continue // it has ended, or is another one
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	return 0
 }

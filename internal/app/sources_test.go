@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -56,9 +57,17 @@ func mcpServer() {
 		}
 		return "it failed"
 	})
-	add("later", func(args map[string]string) string { // writes once there is a file go
-		line := `until [ -e go ]; do sleep 0.05; done; echo late > "$0"`
-		if err := exec.Command("setsid", "sh", "-c", line, args["path"]).Start(); err != nil {
+	add("later", func(args map[string]string) string { // writes once it gets SIGUSR1
+		line := `trap 'echo late > "$0"; exit' USR1; echo ready; while :; do sleep 0.05; done`
+		child := exec.Command("setsid", "sh", "-c", line, args["path"])
+		out, err := child.StdoutPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err == nil {
+			_, err = bufio.NewReader(out).ReadString('\n')
+		}
+		if err != nil {
 			return err.Error()
 		}
 		return "later"
