@@ -104,7 +104,7 @@ var guardList = []guard{
 	{"internal/dispatch/approve.go", "case a.Irrecoverable && ans.Typed != confirmWord:", "case false:", "internal/dispatch", "TestTampering"},
 	{"internal/dispatch/approve.go", "case !ans.Allow:", "case false:", "internal/dispatch", "TestTampering"},
 	{"internal/dispatch/approve.go", "if decided {", "if decided || true {", "internal/app", "TestAgentWithoutUser"},
-	{"internal/confine/see.go", "if want == worldDisk || err != nil || kind == world.Apart {\n\t\tspec.onlyRead()", "if want == worldDisk || err != nil || kind == world.Apart {", "internal/app", "TestMCPAccess"},
+	{"internal/confine/see.go", "if want == worldDisk || err != nil || kind == world.Apart {\n\t\tspec.look()", "if want == worldDisk || err != nil || kind == world.Apart {", "internal/app", "TestMCPAccess"},
 	{"internal/sandbox/bwrap_linux.go", "return g.dir != s.Root && within(s.Root, g.dir) }", "return false }", "internal/app", "TestWritableAround"},
 	{"internal/mcp/source/changed.go", "if c.writes.running == 0 {\n\t\ts.held(c, w)", "if c.writes.running == 0 {", "internal/app", "TestMCPWritesOfNobody"},
 	{"internal/config/mcpservers.go", "s.Access == MCPDisk && p.origin != User", "false", "internal/config", "TestMCPAccess"},

@@ -124,7 +124,8 @@ func testMCPAccess(t *testing.T, kind string) {
 	}
 }
 
-// TestLanguageServersBuild: what a language server builds is its own, and is gone with it.
+// TestLanguageServersBuild: what a language server builds is its own, and is gone with it; it
+// sees no secrets in a repository's settings.
 func TestLanguageServersBuild(t *testing.T) {
 	home(t)
 	self, err := os.Executable()
@@ -133,6 +134,9 @@ func TestLanguageServersBuild(t *testing.T) {
 	}
 	for _, writes := range []bool{true, false} {
 		dir := project(t, map[string]string{".gitignore": "target/\n", "Cargo.lock": "the user's\n"})
+		gitIn(t, dir, "init", "-q")
+		gitIn(t, dir, "config", "http.extraHeader", "hush")
+		gitIn(t, dir, "config", "user.nickname", "seen")
 		w, err := app.Open(t.Context(), []workspace.Folder{{Name: "x", Dir: dir}}, app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: self})
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +145,7 @@ func TestLanguageServersBuild(t *testing.T) {
 			t.Skip("there is no sandbox here: ", err)
 		}
 		p, err := w.Confiner.LanguageServer(t.Context(), langserver.Program{
-			Argv: []string{"/bin/sh", "-c", "mkdir target; echo built | tee target/out Cargo.lock evil >/dev/null; cat target/out Cargo.lock; exit 0"}, Dir: dir, Folder: dir, Writes: writes,
+			Argv: []string{"/bin/sh", "-c", "mkdir target; echo built | tee target/out Cargo.lock evil >/dev/null; cat target/out Cargo.lock; cat .git/config"}, Dir: dir, Folder: dir, Writes: writes,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +155,7 @@ func TestLanguageServersBuild(t *testing.T) {
 			t.Error(err)
 		}
 		level := sandbox.Open(self, sandbox.Options{}).Status().Level
-		if want := map[bool]string{true: "built\nbuilt\n", false: "the user's\n"}[writes]; level >= sandbox.Bubblewrap && string(said) != want {
+		if want := map[bool]string{true: "built\nbuilt\n", false: "the user's\n"}[writes]; level >= sandbox.Bubblewrap && (!strings.HasPrefix(string(said), want+"[core]") || !strings.Contains(string(said), "seen") || strings.Contains(string(said), "hush")) {
 			t.Errorf("it may build: %v; it sees %q", writes, said)
 		}
 		for name, want := range map[string]string{"Cargo.lock": "the user's\n", "target/out": "", "evil": ""} {

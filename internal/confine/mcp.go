@@ -57,7 +57,7 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 	switch s.Access {
 	case config.MCPDisk:
 	case config.MCPRead:
-		spec.onlyRead()
+		spec.look()
 	default:
 		if seen, err = c.see(&spec, view{session: "MCP server " + s.Name, root: root, files: c.o.Files()}); err != nil {
 			return nil, err

@@ -43,6 +43,7 @@ func (c *Confiner) Command(ctx context.Context, spec Spec, dir string, argv ...s
 // command is Command; reported are the words by which the program is named where
 // something of its making is set aside, none for a command.
 func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, dir string, argv ...string) (*sandbox.Cmd, error) {
+	spec.Settings = gitcmd.ShownSettings
 	if len(spec.areas) == 0 || spec.LookOnly {
 		return c.box.Command(ctx, spec.Spec, dir, argv...)
 	}
@@ -60,7 +61,7 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 	if err != nil {
 		return nil, err
 	}
-	spec.After, spec.Record, spec.Settings = w.End, w.Record(), gitcmd.ShownSettings
+	spec.After, spec.Record = w.End, w.Record()
 	cmd, err := c.box.Command(ctx, spec.Spec, dir, argv...)
 	if err != nil {
 		w.End()

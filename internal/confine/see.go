@@ -2,9 +2,6 @@ package confine
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +38,7 @@ func (c *Confiner) see(spec *Spec, v view) (*seen, error) {
 	want := c.o.Settings.Now().String("commands.world")
 	kind, err := c.worldKind(want, level)
 	if want == worldDisk || err != nil || kind == world.Apart {
-		spec.onlyRead()
+		spec.look()
 		return nil, nil //nolint:nilerr // it can't write
 	}
 	c.servers.mu.Lock()
@@ -51,7 +48,7 @@ func (c *Confiner) see(spec *Spec, v view) (*seen, error) {
 	})
 	switch {
 	case errors.As(err, new(*world.NoCopyError)):
-		spec.onlyRead()
+		spec.look()
 		return nil, nil
 	case err != nil:
 		return nil, &sandbox.RefusedError{Why: "what the server is to see can't be made: " + err.Error()}
@@ -85,20 +82,6 @@ func (c *Confiner) leave(session string) {
 
 // look keeps a server from writing the workspace.
 func (s *Spec) look() { s.LookOnly, s.Writable = true, nil }
-
-// onlyRead is look for a server that need not see the settings of repositories: only where
-// something is written have they a copy without secrets in their place.
-func (s *Spec) onlyRead() {
-	s.look()
-	for _, dir := range append([]string{filepath.Join(s.Root, ".git")}, s.Repositories...) {
-		for _, name := range []string{"config", "config.worktree"} {
-			path := filepath.Join(dir, name)
-			if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && !slices.Contains(s.Hidden, path) {
-				s.Hidden = append(s.Hidden, path)
-			}
-		}
-	}
-}
 
 // forCalls is the world as calls of an MCP server know it.
 func (s *seen) forCalls() source.World {

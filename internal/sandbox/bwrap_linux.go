@@ -184,6 +184,11 @@ func bwrapArgs(m machine, self string, s Spec, guards []*guard, sealed []sealed,
 			a.readOnly(path)
 		})
 	}
+	for _, path := range settings.names {
+		if settings.files[path].closed {
+			a.mask(path, func(path string) { a.add("--ro-bind", settings.source(path), path) })
+		}
+	}
 	for _, path := range s.Hidden {
 		a.mask(path, a.hide)
 	}

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,37 +24,81 @@ type shownSettings struct {
 	dir   string
 	spec  Spec
 	files map[string]*shownFile
+	names []string // the keys of files, sorted
 }
 
 type shownFile struct {
 	name string   // in dir
 	runs []string // what Spec.Settings said of it when the command started
+
+	// closed: it lies where the command can't write, so that who replaces it is another
+	// program in any case.
+	closed bool
 }
 
-// show makes the copies for the settings that guards protect. Without a
-// Spec.Settings there are none.
+// show makes the copies: for the settings that guards protect, and for those of all other
+// repositories in sight. Without a Spec.Settings there are none.
 func (s Spec) show(guards []*guard) (_ *shownSettings, remove func(), err error) {
 	shown := &shownSettings{spec: s, files: map[string]*shownFile{}}
-	if s.Settings == nil || !slices.ContainsFunc(guards, func(g *guard) bool { return len(g.settings) > 0 }) {
+	if s.Settings == nil {
+		return shown, func() {}, nil
+	}
+	texts := map[string][]byte{}
+	for _, g := range guards {
+		for _, path := range g.settings {
+			f := &shownFile{}
+			texts[path], f.runs = s.Settings(s.host(path))
+			shown.files[path] = f
+		}
+	}
+	for _, path := range s.otherSettings() {
+		if shown.files[path] != nil {
+			continue
+		}
+		text, _ := s.Settings(s.host(path))
+		own := filepath.Dir(path) == filepath.Join(s.Root, ".git")
+		if there, err := os.ReadFile(s.host(path)); err == nil && (own || !bytes.Equal(there, text)) {
+			texts[path], shown.files[path] = text, &shownFile{closed: true}
+		}
+	}
+	if len(texts) == 0 {
 		return shown, func() {}, nil
 	}
 	if shown.dir, err = os.MkdirTemp("", "sidecar-ls-settings-*"); err != nil {
 		return nil, nil, err
 	}
 	remove = func() { _ = os.RemoveAll(shown.dir) }
-	for _, g := range guards {
-		for _, path := range g.settings {
-			f := &shownFile{name: strconv.Itoa(len(shown.files))}
-			text, runs := s.Settings(s.host(path))
-			f.runs = runs
-			if err := os.WriteFile(filepath.Join(shown.dir, f.name), text, 0o644); err != nil {
-				remove()
-				return nil, nil, err
-			}
-			shown.files[path] = f
+	shown.names = slices.Sorted(maps.Keys(texts))
+	for i, path := range shown.names {
+		f := shown.files[path]
+		f.name = strconv.Itoa(i)
+		if err := os.WriteFile(filepath.Join(shown.dir, f.name), texts[path], 0o644); err != nil {
+			remove()
+			return nil, nil, err
 		}
 	}
 	return shown, remove, nil
+}
+
+// otherSettings are the settings of the repositories that no guard protects name by name: in
+// a directory that can't be written, as that of submodules is, and all where only reading is.
+func (s Spec) otherSettings() (files []string) {
+	dirs := append([]string{filepath.Join(s.Root, ".git")}, s.Repositories...)
+	for _, dir := range s.ReadOnly {
+		if gitDir(s.host(dir)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range dirs {
+		for _, name := range gitEmpty {
+			path := filepath.Join(dir, name)
+			hidden := slices.ContainsFunc(s.Hidden, func(other string) bool { return within(path, other) })
+			if info, err := os.Lstat(s.host(path)); err == nil && info.Mode().IsRegular() && !standsIn(info) && !hidden {
+				files = append(files, path)
+			}
+		}
+	}
+	return files
 }
 
 // source is the file that stands over a path; "" is none.
@@ -68,7 +114,7 @@ func (s *shownSettings) source(path string) string {
 const maxReplaced = 100
 
 // again puts the copy over settings that another program has replaced, unless the
-// command may have had a hand in that: by a file that is open for writing, or
+// command may have had a hand in that, where it can write: by a file that is open for writing, or
 // settings that decide on what is run or where something is sent.
 func (s *shownSettings) again(mounts *os.File, m mask) error {
 	f := s.files[m.path]
@@ -110,6 +156,13 @@ func (s *shownSettings) cover(mounts *os.File, m mask, f *shownFile, at string) 
 	}
 	if !same() {
 		return false, nil
+	}
+	if f.closed {
+		text, _ := s.spec.Settings(at)
+		if err := rewrite(filepath.Join(s.dir, f.name), text); err != nil {
+			return false, err
+		}
+		return same(), nil
 	}
 	// From here on the command can't open it. The kernel grants a lease for reading
 	// only when nobody has it open for writing.

@@ -121,3 +121,60 @@ cat ` + c.file
 		})
 	}
 }
+
+// TestSettingsOfOthers: the secrets of every repository in sight are left out: also of
+// submodules, of more repositories than are protected name by name, of that which a
+// linked working tree belongs to, and where only reading is.
+func TestSettingsOfOthers(t *testing.T) {
+	slow.Test(t)
+	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+		for _, looks := range []bool{false, true} {
+			spec := masked(t)
+			spec.LookOnly = looks
+			spec.Settings = func(file string) ([]byte, []string) {
+				data, _ := os.ReadFile(file)
+				return bytes.ReplaceAll(data, []byte("hush"), nil), nil
+			}
+			repository := func(dir, text string) {
+				for _, name := range []string{"objects", "refs"} {
+					if err := ownfile.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+						t.Fatal(err)
+					}
+				}
+				put(t, filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
+				put(t, filepath.Join(dir, "config"), text)
+			}
+			common := filepath.Join(realTemp(t), "common.git")
+			repository(common, "common hush\n")
+			spec.ReadOnly = append(spec.ReadOnly, common)
+			want := []string{filepath.Join(common, "config")}
+			for _, name := range []string{".git", ".git/modules/sub", "bare.git"} {
+				repository(filepath.Join(spec.Root, name), name+" hush\n")
+				if name != ".git" {
+					spec.Repositories = append(spec.Repositories, filepath.Join(spec.Root, name))
+				}
+				want = append(want, filepath.Join(spec.Root, name, "config"))
+			}
+			for i := range maxRepositories + 2 {
+				dir := filepath.Join(spec.Root, fmt.Sprintf("deep/%d/.git", i))
+				repository(dir, "deep hush\n")
+				spec.Repositories = append(spec.Repositories, dir)
+				want = append(want, filepath.Join(dir, "config"))
+			}
+			put(t, filepath.Join(spec.Root, "control"), "control hush\n")
+			script := `cat control "$@"; rm -f "$@" 2>/dev/null; for f; do (echo x >"$f") 2>/dev/null && echo "wrote $f"; done; :`
+			cmd, err := s.Command(t.Context(), spec, spec.Root, append([]string{"sh", "-c", script, "sh"}, want...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%v %s", err, cmd.Words())
+			}
+			if text := out.String(); strings.Count(text, "hush") != 1 || strings.Count(text, "\n") != len(want)+1 {
+				t.Errorf("it can only read: %v; it sees %q", looks, text)
+			}
+		}
+	})
+}
