@@ -22,7 +22,7 @@ type request struct {
 func (c *Conn) request(m message) {
 	handle := c.handler(m.method)
 	if handle == nil {
-		c.answer(m.id, nil, Errorf(CodeMethodNotFound, "this client has no %s; it offers what it said at initialize", m.method))
+		c.answer(m.id, nil, Errorf(CodeMethodNotFound, "this client has no such method; it offers what it said at initialize"))
 		return
 	}
 	r := &request{message: m}

@@ -54,7 +54,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	serve.Stay()
 	e := &entrance{folder: f, mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
-		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect,
+		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect, Hide: redact.OfLogger(log).Text,
 	})
 }
 

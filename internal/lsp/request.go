@@ -31,7 +31,7 @@ func inline(method string) bool { return method == "initialize" || method == "sh
 // request answers or starts one; it waits for inline requests alone.
 func (c *Conn) request(m message, size int) {
 	if strings.HasPrefix(m.method, "$/") {
-		c.refuse(m.id, Errorf(MethodNotFound, "unknown method %q", m.method))
+		c.refuse(m.id, Errorf(MethodNotFound, "there is no such request below $/"))
 		return
 	}
 	const overhead = 512 // of the bookkeeping for one request

@@ -103,7 +103,7 @@ func (a *Agents) options(w *app.Workspace, kept profiles.Kept) agents.Options {
 		Workspace: around{c}, Backends: models{a.client.Backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
 			err := endpoint.Serve(ctx, conn, conn, endpoint.Options{
-				Version: version.String(), Instructions: endpoint.Instructions,
+				Version: version.String(), Instructions: endpoint.Instructions, Hide: c.Hide.Text,
 				Connect: func(_ context.Context, agent endpoint.Agent) (endpoint.Backend, error) {
 					t := c.Tools(attach.Editor)
 					t.Keep, t.Unasked = session, true // the run asks, and never its agent

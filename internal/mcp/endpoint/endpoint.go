@@ -62,6 +62,9 @@ type Options struct {
 	// the one before has gone.
 	Connect func(context.Context, Agent) (Backend, error)
 
+	// Hide keeps secrets out of errors.
+	Hide func(text string) string
+
 	maxLine int // 0: the usual one
 }
 
@@ -83,7 +86,7 @@ func Serve(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) er
 	e.server.AddTool(e.callAny(), e.call)
 	e.knowsMore()
 	e.server.AddReceivingMiddleware(e.receive)
-	err := e.server.Run(ctx, transport(r, w, cmp.Or(o.maxLine, maxLine)))
+	err := e.server.Run(ctx, transport(r, w, cmp.Or(o.maxLine, maxLine), o.Hide))
 	cancel()
 	e.work.Wait()
 	return errors.Join(unexpected(err), e.close())

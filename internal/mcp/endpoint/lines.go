@@ -27,8 +27,8 @@ type lines struct {
 const maxLine = 16 << 20
 
 // transport is the SDK's, with lines of at most so many bytes as messages.
-func transport(r io.ReadCloser, w io.WriteCloser, most int) sdk.Transport {
-	out := newWire(w)
+func transport(r io.ReadCloser, w io.WriteCloser, most int, hide func(string) string) sdk.Transport {
+	out := newWire(w, hide)
 	return &sdk.IOTransport{Reader: &lines{from: bufio.NewReader(r), close: r.Close, to: out, most: most}, Writer: out, MaxLineLength: most}
 }
 

@@ -20,7 +20,7 @@ func TestLines(t *testing.T) {
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(t.Context(), in, out, Options{Version: "v", maxLine: most, Connect: func(context.Context, Agent) (Backend, error) {
+		ended <- Serve(t.Context(), in, out, Options{Version: "v", Hide: hush, maxLine: most, Connect: func(context.Context, Agent) (Backend, error) {
 			return nil, errors.New("nobody is there")
 		}})
 		_ = out.Close()
@@ -92,5 +92,50 @@ func TestLines(t *testing.T) {
 	_, _ = io.Copy(io.Discard, from)
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// hush hides a secret of the tests.
+func hush(text string) string { return strings.ReplaceAll(text, "hush", "***") }
+
+// TestFaultsQuote: no error gives a secret back that an agent sent, whatever it sent it as.
+func TestFaultsQuote(t *testing.T) {
+	in, agent := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Serve(t.Context(), in, out, Options{Version: "v", Hide: hush, Connect: func(context.Context, Agent) (Backend, error) {
+			return nil, errors.New("hush, nobody is there")
+		}})
+		_ = out.Close()
+	}()
+	from := bufio.NewReader(answers)
+	exchange := func(line string) string {
+		t.Helper()
+		go func() { _, _ = io.WriteString(agent, line+"\n") }()
+		answer, err := from.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	exchange(`{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`)
+	quoted := 0
+	for _, request := range []string{
+		`"method":"hush"`, `"method":"tools/hush"`, `"method":"prompts/get","params":{"name":"hush"}`, `"method":"tools/call","params":"hush"`, `"method":"tools/call","params":{"name":"hush"}`,
+		`"method":"completion/complete","params":{"ref":{"type":"hush"}}`, `"method":"resources/read","params":{"uri":"x://hush"}`, `"method":"tools/list","params":["hush"]`,
+		`"method":"initialize","params":{"protocolVersion":"hush"}`,
+	} {
+		answer := exchange(`{"jsonrpc":"2.0","id":1,` + request + `}`)
+		if !strings.Contains(answer, `rror":`) || strings.Contains(answer, "hush") {
+			t.Errorf("%s: %s", request, answer)
+		}
+		quoted += strings.Count(answer, "***")
+	}
+	if quoted == 0 {
+		t.Error("control: nothing was quoted")
+	}
+	if err := errors.Join(agent.Close(), <-ended); err != nil {
+		t.Error(err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // wire writes what the SDK says, each message whole, in the form of the version
 // that the agent speaks. It hears what the agent says for that.
 type wire struct {
-	to io.WriteCloser
+	to   io.WriteCloser
+	hide func(string) string // Options.Hide
 
 	mu      sync.Mutex
 	version string           // of what is said by ourselves; "": not known yet
@@ -34,7 +35,9 @@ type batch struct {
 	answers []json.RawMessage
 }
 
-func newWire(to io.WriteCloser) *wire { return &wire{to: to, asked: map[string]asked{}} }
+func newWire(to io.WriteCloser, hide func(string) string) *wire {
+	return &wire{to: to, hide: hide, asked: map[string]asked{}}
+}
 
 // got notes messages of the agent.
 func (w *wire) got(list []json.RawMessage, together bool) *jsonrpc.Error {
@@ -93,9 +96,7 @@ func (w *wire) suited(line []byte) []byte {
 		Result struct {
 			ProtocolVersion string `json:"protocolVersion"`
 		} `json:"result"`
-		Error struct {
-			Code int64 `json:"code"`
-		} `json:"error"`
+		Error *jsonrpc.Error `json:"error"`
 	}
 	if json.Unmarshal(line, &m) != nil {
 		return line
@@ -105,8 +106,8 @@ func (w *wire) suited(line []byte) []byte {
 	}
 	a, ok := w.asked[string(m.ID)]
 	delete(w.asked, string(m.ID))
-	if m.Error.Code == jsonrpc.CodeMethodNotFound {
-		line = unknownMethod(m.ID)
+	if m.Error != nil {
+		line = w.fault(m.ID, m.Error)
 	}
 	if a.method == "initialize" {
 		w.version = m.Result.ProtocolVersion
@@ -130,10 +131,21 @@ func (w *wire) suited(line []byte) []byte {
 	return all
 }
 
-// unknownMethod is the answer to a method that there is not. The SDK would quote its
-// name, and what an agent puts there may be anything.
-func unknownMethod(id json.RawMessage) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"there is no such method; tools are called with tools/call"}}`, id, jsonrpc.CodeMethodNotFound)
+// fault is an error as the agent gets it. The SDK's quote what the agent sent, which may
+// be anything.
+func (w *wire) fault(id json.RawMessage, e *jsonrpc.Error) []byte {
+	if e.Code == jsonrpc.CodeMethodNotFound {
+		e.Message = "there is no such method; tools are called with tools/call"
+	}
+	said := jsonrpc.Error{Code: e.Code, Message: w.hide(e.Message)}
+	if data := w.hide(string(e.Data)); json.Valid([]byte(data)) {
+		said.Data = json.RawMessage(data)
+	}
+	text, err := json.Marshal(said)
+	if err != nil {
+		text = []byte(`null`)
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, id, text)
 }
 
 func (w *wire) Close() error { return w.to.Close() }
