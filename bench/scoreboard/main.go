@@ -33,7 +33,7 @@ const perLine = 3 * time.Minute
 type score struct{ tried, held, controls int }
 
 func main() {
-	chosen := flag.String("lines", "1-46", "from-to, of those to try")
+	chosen := flag.String("lines", "1-99", "from-to, of those to try")
 	mutate := flag.Bool("mutants", true, "switch guards off, too")
 	flag.Parse()
 	from, to, err := span(*chosen)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tests of the extension on a screen, in three parts beside each other: in VS Code's own workbench, the newest and the
-# oldest that the extension runs in, and of the Agent view's page alone. A part that takes longer than 15 minutes is ended,
+# oldest that the extension runs in, and of the Agent view's page alone. A part that takes longer than 25 minutes is ended,
 # with all that it started, and so is all when this is.
 set -u
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ trap 'rm -rf "$dir"; [ -z "$running" ] || kill $running 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 part() {
   name=$1; shift
-  (export WORKBENCH="$name"; exec timeout -k 20 900 node --test --test-concurrency=1 --test-reporter=spec "$@") >"$dir/$name" 2>&1 &
+  (export WORKBENCH="$name"; exec timeout -k 20 1500 node --test --test-concurrency=1 --test-reporter=spec "$@") >"$dir/$name" 2>&1 &
   running="$running $!"
 }
 # What takes its steps from agentStep.mjs needs no workbench.

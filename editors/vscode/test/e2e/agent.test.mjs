@@ -61,10 +61,16 @@ async function say(words, key = 'Enter') {
   await field.fill(words);
   await field.press(key);
 }
-/** Chooses in a menu of the page. */
+/** Chooses in a menu of the page, once it has the item: what an agent can do is known some time after it has started. */
 const choose = async (opens, item) => {
-  await press(opens);
-  await (await view()).getByRole('menuitem', { name: item }).click();
+  const entry = (await view()).getByRole('menuitem', { name: item });
+  await eventually(`${item} in a menu`, async () => {
+    await press(opens);
+    if (await entry.count() > 0) { return true; }
+    await page.keyboard.press('Escape');
+    return false;
+  });
+  await entry.click();
 };
 
 test('the agents are shown with what is missing, and one that is not allowed is not started', async () => {
