@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 )
 
 // Backend has the tools.
@@ -62,7 +64,7 @@ type Options struct {
 	// the one before has gone.
 	Connect func(context.Context, Agent) (Backend, error)
 
-	// Hide keeps secrets out of errors.
+	// Hide keeps secrets out of errors; nil: those that the environment knows.
 	Hide func(text string) string
 
 	maxLine int // 0: the usual one
@@ -75,6 +77,9 @@ const callAny = "call"
 
 // Serve speaks with one agent until it leaves.
 func Serve(ctx context.Context, r io.ReadCloser, w io.WriteCloser, o Options) error {
+	if o.Hide == nil {
+		o.Hide = redact.OfEnvironment().Text
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	e := &endpoint{o: o, base: ctx, runs: map[string]*run{}}
 	e.server = sdk.NewServer(&sdk.Implementation{Name: "sidecar-ls", Version: o.Version}, &sdk.ServerOptions{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 )
 
 // HostOptions are what a Host works with.
@@ -176,7 +177,7 @@ func (h *Host) attached(conn peers.Peer, w attach.Wish) {
 	}
 	defer h.work.Done()
 	err := Serve(h.base, conn.Conn, conn.Conn, Options{
-		Version: h.o.Version, Instructions: Instructions,
+		Version: h.o.Version, Instructions: Instructions, Hide: redact.OfLogger(h.o.Log).Text,
 		Connect: func(_ context.Context, agent Agent) (Backend, error) {
 			h.o.Log.Info("an agent is attached", "agent", agent.Name)
 			t := h.o.Tools()

@@ -20,7 +20,7 @@ func TestLines(t *testing.T) {
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(t.Context(), in, out, Options{Version: "v", Hide: hush, maxLine: most, Connect: func(context.Context, Agent) (Backend, error) {
+		ended <- Serve(t.Context(), in, out, Options{Version: "v", maxLine: most, Connect: func(context.Context, Agent) (Backend, error) {
 			return nil, errors.New("nobody is there")
 		}})
 		_ = out.Close()
