@@ -62,6 +62,7 @@ func (p end) who() Who {
 	if f.apart, f.unseen = apart(p.pid); f.unseen == nil {
 		f.below, f.unseen = below(p.pid, 0)
 	}
+	f.own = f.below != 0 && own(p.pid, f.below)
 	if p.ended() { // so that these were the facts of another one, perhaps
 		f.unseen = errors.New("it has ended")
 	}
@@ -94,6 +95,22 @@ func below(pid, handed int) (int, error) {
 		}
 	}
 	return 0, errors.New("it ends, or its parents do")
+}
+
+// nested bounds how many processes of ours are looked at between one and this one.
+const nested = 8
+
+// own reports whether a process descends from this one, where nearest is that of ours
+// which it descends from first.
+func own(pid, nearest int) bool {
+	for n := 1; nearest != os.Getpid(); n++ {
+		up, err := below(pid, n)
+		if err != nil || up == 0 || n == nested {
+			return false
+		}
+		nearest = up
+	}
+	return true
 }
 
 // climb looks at one parent after the other. ok is false when one has ended on the way,

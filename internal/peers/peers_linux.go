@@ -35,11 +35,19 @@ func connected(c net.Conn) (p end, err error) {
 	}
 	p.uid, p.pid = int(who.Uid), int(who.Pid)
 	if p.fd < 0 && p.pid > 0 {
-		if p.fd, err = unix.PidfdOpen(p.pid, 0); err != nil {
-			p.fd = -1 // then its line in the table says whether it is there
-		}
+		p.fd = hold(p.pid)
 	}
 	return p, nil
+}
+
+// hold is a descriptor that stands for a process, or -1: then its line in the table says
+// whether it is there.
+func hold(pid int) (fd int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
 }
 
 func (p end) release() {

@@ -24,8 +24,17 @@ const (
 
 func TestMain(m *testing.M) {
 	switch path, name := os.Getenv(connects), os.Getenv(starts); {
-	case path != "":
-		c, err := net.Dial("unix", path)
+	case os.Getenv(accepts) != "":
+		accept()
+	case path != "" && name == "":
+		kind := "unix"
+		if !filepath.IsAbs(path) {
+			kind = "tcp"
+		}
+		c, err := net.Dial(kind, path)
+		if kind == "tcp" && err == nil {
+			_, err = c.Write([]byte("x"))
+		}
 		switch {
 		case err != nil || os.Getenv(leaves) != "":
 		case len(os.Args) > 2: // it becomes another program, which has the connection
@@ -44,6 +53,7 @@ func TestMain(m *testing.M) {
 		if name == "as "+Program {
 			Name()
 		}
+		_ = os.Unsetenv(starts)
 		cmd := exec.Command(os.Args[1], os.Args[2:]...)
 		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
 		_ = cmd.Run()

@@ -65,10 +65,15 @@ func Of(c net.Conn) Who {
 	if int(pid) == os.Getpid() {
 		return Who{person: true} // this process, on its own behalf
 	}
+	return whoIs(int(pid))
+}
+
+// whoIs says whom a process acts for.
+func whoIs(pid int) Who {
 	var f facts
-	is, err := proctree.Descends(int(pid))
+	is, err := proctree.Descends(pid)
 	if f.unseen = err; is {
-		f.below = os.Getpid()
+		f.below, f.own = os.Getpid(), true
 	}
 	return f.who()
 }
