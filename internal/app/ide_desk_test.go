@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,6 +48,30 @@ func deskAt(t *testing.T, dir, mode string, opts fakeeditor.Options) *desk {
 	opts.InitializationOptions = object{"sidecar": object{"mode": mode}}
 	r := begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
 		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler)}, Places: func() (ide.Places, error) { return places, nil }})
+	})
+	return &desk{r, places}
+}
+
+// deskBy is one whose server is a process by itself, in the mode of the user's settings.
+func deskBy(t *testing.T, dir, server string) *desk {
+	t.Helper()
+	user := t.TempDir()
+	places := ide.Places{Claude: filepath.Join(user, ".claude", "ide"), Gemini: filepath.Join(user, "gemini", "ide")}
+	for _, name := range []string{".claude", ".gemini"} {
+		if err := ownfile.Mkdir(filepath.Join(user, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
+		cmd := exec.Command(server, "serve", "--log-level", "error")
+		cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+filepath.Dir(places.Claude), "GEMINI_CLI_HOME="+user, "TMPDIR="+user, "TMP="+user, "TEMP="+user)
+		cmd.Stdout = out
+		to, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		go func() { _, _ = io.Copy(to, in) }()
+		return cmd.Run()
 	})
 	return &desk{r, places}
 }
@@ -119,17 +144,22 @@ type answerOf struct {
 func (d *desk) claude() *claudeCode {
 	d.t.Helper()
 	port, token := d.lock()
+	return claudeAt(d.t, port, token)
+}
+
+func claudeAt(t *testing.T, port, token string) *claudeCode {
+	t.Helper()
 	//nolint:bodyclose // the library has closed it
-	ws, resp, err := websocket.Dial(d.t.Context(), "ws://127.0.0.1:"+port, &websocket.DialOptions{
+	ws, resp, err := websocket.Dial(t.Context(), "ws://127.0.0.1:"+port, &websocket.DialOptions{
 		Subprotocols: []string{"mcp"}, HTTPHeader: http.Header{"X-Claude-Code-Ide-Authorization": {token}},
 	})
 	if err != nil {
-		d.t.Fatal(err, resp)
+		t.Fatal(err, resp)
 	}
 	ws.SetReadLimit(64 << 20)
-	c := &claudeCode{t: d.t, ws: ws, told: make(chan json.RawMessage, 100), answers: map[int]chan answerOf{}, lost: make(chan struct{})}
+	c := &claudeCode{t: t, ws: ws, told: make(chan json.RawMessage, 100), answers: map[int]chan answerOf{}, lost: make(chan struct{})}
 	go c.read()
-	d.t.Cleanup(func() { _ = ws.CloseNow() })
+	t.Cleanup(func() { _ = ws.CloseNow() })
 	c.send(object{"id": c.next(), "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2.1.330"}}})
 	c.send(object{"method": "notifications/initialized"})
 	c.send(object{"method": "ide_connected", "params": object{"pid": os.Getpid()}})

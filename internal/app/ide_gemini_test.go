@@ -35,19 +35,24 @@ func (d *desk) gemini() *geminiCLI {
 	if !strings.HasPrefix(f.WorkspacePath, d.dir) || f.IdeInfo.DisplayName == "" {
 		d.t.Errorf("the file says %+v", f)
 	}
-	g := &geminiCLI{t: d.t, url: fmt.Sprintf("http://127.0.0.1:%d/mcp", f.Port), token: f.AuthToken, told: make(chan string, 100)}
+	return geminiAt(d.t, fmt.Sprint(f.Port), f.AuthToken)
+}
+
+func geminiAt(t *testing.T, port, token string) *geminiCLI {
+	t.Helper()
+	g := &geminiCLI{t: t, url: "http://127.0.0.1:" + port + "/mcp", token: token, told: make(chan string, 100)}
 	resp := g.post(object{"id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-06-18", "capabilities": object{}, "clientInfo": object{"name": "gemini-cli", "version": "0.61.0"}}})
 	g.id = resp.Header.Get("Mcp-Session-Id")
 	_ = resp.Body.Close()
 	_ = g.post(object{"method": "notifications/initialized"}).Body.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
-	d.t.Cleanup(cancel)
+	t.Cleanup(cancel)
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, g.url, nil)
 	g.head(req)
 	stream, err := http.DefaultClient.Do(req) //nolint:bodyclose // it is closed with the client
 	if err != nil || stream.StatusCode != http.StatusOK {
-		d.t.Fatal(err, stream)
+		t.Fatal(err, stream)
 	}
 	go func() {
 		defer stream.Body.Close()

@@ -117,9 +117,12 @@ func TestClaudeShowsEdits(t *testing.T) {
 
 // TestClaudeByMode: the policy decides on what an agent shows as on all edits.
 func TestClaudeByMode(t *testing.T) {
+	server := buildServer(t) // by itself: to this process this program would be no person's
 	for mode, want := range map[string]string{"autonomous": "FILE_SAVED", "plan": "DIFF_REJECTED"} {
 		t.Run(mode, func(t *testing.T) {
-			d := deskIn(t, mode, map[string]string{"a.txt": "one\n"})
+			home(t)
+			userSettings(t, object{"mode": mode})
+			d := deskBy(t, project(t, map[string]string{"a.txt": "one\n"}), server)
 			c := d.claude()
 			text := map[string]string{"FILE_SAVED": "two\n", "DIFF_REJECTED": "tab"}[want]
 			c.says(c.opens(filepath.Join(d.dir, "a.txt"), "two\n", "tab"), want, text)

@@ -237,6 +237,9 @@ func (c *call) lookUp() error {
 	}
 	c.session = s
 	m, ok := c.d.modeOf(s, c.req.Mode, c.set)
+	if ok && c.req.unsure && !m.Holds() {
+		m, ok = c.d.modeOf(s, heldMode, c.set)
+	}
 	switch {
 	case !ok && c.req.Mode != "":
 		return tools.Errorf(tools.InvalidArguments, "mode: there is no mode %q; name a built-in mode or one of the setting customModes", tools.Clip(c.req.Mode))

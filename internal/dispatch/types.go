@@ -35,6 +35,7 @@ type Request struct {
 	over   workspace.Files // see CallOver
 	tool   *tools.Tool     // see CallOwn
 	line   string          // likewise
+	unsure bool            // see CallUnsure
 	own    *Own            // see Permit
 }
 

@@ -79,6 +79,15 @@ func (d *Dispatcher) CallOwn(ctx context.Context, t *tools.Tool, session, line s
 	return d.Call(ctx, Request{Name: t.Name, Session: session, Whole: true, tool: t, line: line})
 }
 
+// CallUnsure is CallOwn for who need not be the person: what changes waits for review where
+// the session's mode would make it, or would ask about it.
+func (d *Dispatcher) CallUnsure(ctx context.Context, t *tools.Tool, session string) (*Result, error) {
+	if t.Access != tools.Read {
+		return nil, fmt.Errorf("%s is not for reading", t.Name)
+	}
+	return d.Call(ctx, Request{Name: t.Name, Session: session, Whole: true, tool: t, unsure: true})
+}
+
 // heldMode is the mode in which changes wait for review, and nobody is asked about them.
 const heldMode = "review"
 

@@ -31,7 +31,7 @@ func (s *IDE) serveClaude(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(maxMessage)
-	a := &agent{name: "claude", says: "Claude Code", words: Shown.forClaude}
+	a := &agent{standing: standingOf(r), name: "claude", says: "Claude Code", words: Shown.forClaude}
 	conn := &socket{ws, func() { a.end() }}
 	defer func() { _ = conn.Close() }()
 	a.tell = func(params any) { notify(a.ctx, conn, "selection_changed", params) }
@@ -162,6 +162,9 @@ func (a *agent) diagnostics(ctx context.Context, in problemsIn) (*sdk.CallToolRe
 	files := o.Workspace().Files
 	if files == nil {
 		return nil, errNoFolder
+	}
+	if a.blind {
+		return texts("[]"), nil
 	}
 	name := ""
 	if in.URI != "" {

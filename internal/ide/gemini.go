@@ -53,7 +53,7 @@ func (h *httpSessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	session := h.byID[id]
 	h.mu.Unlock()
 	switch {
-	case session == nil:
+	case session == nil || !session.agent.held && standingOf(r).held: // it is a person's
 		http.Error(w, "there is no such session; initialize a new one", http.StatusNotFound)
 	case r.Method == http.MethodDelete:
 		session.agent.end()
@@ -74,7 +74,7 @@ func (h *httpSessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *httpSessions) open(w http.ResponseWriter, r *http.Request) {
 	s := h.ide
 	session := &httpSession{transport: &sdk.StreamableServerTransport{SessionID: rand.Text()}}
-	a := &agent{name: "gemini", says: "Gemini CLI", words: func(now Shown) any { return now.forGemini(s.o.Trusted()) }}
+	a := &agent{standing: standingOf(r), name: "gemini", says: "Gemini CLI", words: func(now Shown) any { return now.forGemini(s.o.Trusted()) }}
 	a.tell = func(params any) { notify(a.ctx, session.conn, "ide/contextUpdate", params) }
 	session.agent = a
 	server := s.newServer()

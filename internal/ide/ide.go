@@ -2,6 +2,7 @@
 // Gemini CLI show their edits there, and are told what the user looks at.
 //
 //	ide.go      the listener, who is let in, what is told to all
+//	standing.go what a program may, by who the system says it is
 //	claude.go   Claude Code's protocol: MCP over a WebSocket
 //	gemini.go   Gemini CLI's protocol: MCP over HTTP
 //	files.go    the files by which the agents find the listener
@@ -63,6 +64,7 @@ type Workspace struct {
 	Queue    *pendingedits.Store
 	Dispatch interface {
 		CallOwn(ctx context.Context, t *tools.Tool, session, line string) (*dispatch.Result, error)
+		CallUnsure(ctx context.Context, t *tools.Tool, session string) (*dispatch.Result, error)
 	}
 }
 
@@ -103,6 +105,7 @@ func Start(o Options) (*IDE, error) {
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 14,
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ConnContext: withPeer,
 	}
 	s.work.Go(func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -179,6 +182,7 @@ func bearer(h http.Header) string {
 
 // agent is a program that is connected.
 type agent struct {
+	standing
 	ide   *IDE
 	name  string           // that of its session
 	says  string           // as people call it
@@ -202,7 +206,10 @@ func (s *IDE) join(a *agent) {
 	s.mu.Lock()
 	s.agents[a] = true
 	s.mu.Unlock()
-	s.o.Log.Info("an agent is connected", "agent", a.says)
+	if a.held {
+		a.says += ", for an agent"
+	}
+	s.o.Log.Info("an agent is connected", "agent", a.says, "held", a.why)
 }
 
 // close is its end: what it has proposed is of no use to it any more.

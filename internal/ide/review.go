@@ -51,8 +51,8 @@ func (a *agent) sessionID() (string, error) {
 	if a.gone || a.session != "" {
 		return a.session, nil
 	}
-	mode := ""
-	if m, ok := a.ide.o.Mode(""); ok && m.Behaviour.Edits == policy.Ask && !m.ToStore {
+	mode := "" // which follows the settings, where hold does the rest
+	if m, ok := a.ide.o.Mode(""); ok && !a.held && m.Behaviour.Edits == policy.Ask && !m.ToStore {
 		mode = reviewed
 	}
 	for n := 1; ; n++ {
@@ -123,10 +123,10 @@ func (d *diff) hold(ctx context.Context, w Workspace, text string) error {
 		case <-ended:
 		}
 	}()
-	res, err := w.Dispatch.CallOwn(ctx, d.tool(w.Disk, text), d.session, "")
+	res, err := d.call(ctx, w, text)
 	if now := d.a.ide.o.Workspace(); errors.Is(err, dispatch.ErrRetired) && now.Files != nil { // the folders have just changed
 		w = now
-		res, err = w.Dispatch.CallOwn(ctx, d.tool(w.Disk, text), d.session, "")
+		res, err = d.call(ctx, w, text)
 	}
 	switch {
 	case d.takenBack():
@@ -145,6 +145,15 @@ func (d *diff) hold(ctx context.Context, w Workspace, text string) error {
 		d.a.ide.work.Go(d.follow)
 	}
 	return nil
+}
+
+// call makes the call, which makes nothing that was not reviewed for who may be no person.
+func (d *diff) call(ctx context.Context, w Workspace, text string) (*dispatch.Result, error) {
+	t := d.tool(w.Disk, text)
+	if d.a.held {
+		return w.Dispatch.CallUnsure(ctx, t, d.session)
+	}
+	return w.Dispatch.CallOwn(ctx, t, d.session, "")
 }
 
 var errNoFolder = errors.New("no folder is open in the editor")

@@ -150,6 +150,9 @@ func (s *IDE) tellShown() {
 
 // show tells an agent what it was not told last.
 func (a *agent) show(now Shown) {
+	if a.blind {
+		return
+	}
 	params := a.words(now)
 	data, err := json.Marshal(params)
 	if params == nil || err != nil || string(data) == a.told {

@@ -38,6 +38,10 @@ func (m Mode) Does() (edits, commands string, waits bool) {
 // Straight reports whether edits change the files, and nobody is asked about them.
 func (m Mode) Straight() bool { return !m.ToStore && m.Behaviour.Edits == Allow }
 
+// Holds reports whether no edit is made before a person has seen it in the review, whatever
+// permissions say.
+func (m Mode) Holds() bool { return m.keeps() >= keepsUnseen }
+
 // OnlyReads reports whether nothing that changes anything runs, whoever allows it.
 func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour.Execs == Deny }
 
@@ -59,8 +63,11 @@ func (m Mode) Hosts(other Mode) Mode {
 	return m
 }
 
-// keepsAll is that no edit is made.
-const keepsAll = 3
+// keepsUnseen is that no edit is made before it is accepted, keepsAll that none is made.
+const (
+	keepsUnseen = 2
+	keepsAll    = 3
+)
 
 // keeps grows with what a mode keeps from the disk: an edit that waits, waits also where a
 // permission answers the question about it.
@@ -69,7 +76,7 @@ func (m Mode) keeps() int {
 	case m.Behaviour.Edits == Deny:
 		return keepsAll
 	case m.ToStore:
-		return 2
+		return keepsUnseen
 	}
 	return strict(m.Behaviour.Edits)
 }
