@@ -38,6 +38,7 @@ var lines = []line{
 	{number: "9", claim: "what counts as trusted content", pkg: "internal/trust", tests: "TestContent|TestLinks|TestSpecial|TestRefused|TestProgramChanged|TestPages|TestLine|TestLoose|TestWronglyTyped|TestExecutable|TestUnshown|TestOwnFiles|TestLinkOnTheWay"},
 	{number: "10", claim: "routes to more rights", pkg: "internal/app", tests: "TestSelfApproval", figures: usual},
 	{number: "10", claim: "only a person decides", pkg: "internal/app", tests: "TestWhoMayDecide|TestWhoMayDecideInWorlds|TestWhoMayDecideAlone|TestCallersAnswerNothing|TestOwnProgramsDecideNothing"},
+	{number: "10", claim: "an editor's port knows its callers", pkg: "internal/app", tests: "TestEditorByPeer|TestEditorSessionsStay"},
 	{number: "10", claim: "what the system says of a peer", pkg: "internal/peers", tests: "Test.*"},
 	{number: "10", claim: "an agent's entry loosens nothing", pkg: "internal/app", tests: "TestAgentMode"},
 	{number: "11", claim: "done as shown, or not at all", pkg: "internal/dispatch", tests: "TestTampering", figures: usual},

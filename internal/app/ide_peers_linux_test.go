@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,10 @@ const speaking = "IDE_TEST_SPEAKS"
 func speak(t *testing.T, as string) {
 	f := strings.Split(as, "|")
 	who, port, token, path, text, waits := f[0], f[1], f[2], f[3], f[4], f[5] == "waits"
+	if who == "taker" {
+		fmt.Println("answer", takes(t, port, token, path))
+		return
+	}
 	said := make(chan string, 100)
 	if who == "gemini" {
 		g := geminiAt(t, port, token)
@@ -53,6 +58,43 @@ func speak(t *testing.T, as string) {
 		}
 	}
 	fmt.Println("answer", answer, told)
+}
+
+// takes is the answer to a request in the session of another program.
+func takes(t *testing.T, port, token, id string) int {
+	t.Helper()
+	g := &geminiCLI{token: token, id: id}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:"+port+"/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 9, "method": "tools/list"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.head(req)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestEditorSessionsStay: who works for an agent gets into no session of the person's,
+// whatever it knows.
+func TestEditorSessionsStay(t *testing.T) {
+	dir := worldProject(t, "auto", nil, object{"mode": "autonomous", "sandbox": object{"mode": "off"}, "workspace.trust": "trusted"})
+	d := deskBy(t, dir, buildServer(t))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, token := d.lock()
+	id := d.gemini().id
+	line := fmt.Sprintf("%s='%s' '%s' -test.run='^TestEditorByPeer$' | grep answer", speaking, strings.Join([]string{"taker", port, token, id, "", ""}, "|"), self)
+	if got := d.call("run_command", object{"command": line}).Content; !strings.Contains(got, "answer 404") {
+		t.Error(got)
+	}
+	if got := takes(t, port, token, id); got != http.StatusOK {
+		t.Errorf("the control: %d", got)
+	}
 }
 
 // speaker is the command line of a program that speaks so.

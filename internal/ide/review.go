@@ -51,7 +51,7 @@ func (a *agent) sessionID() (string, error) {
 	if a.gone || a.session != "" {
 		return a.session, nil
 	}
-	mode := "" // which follows the settings, where hold does the rest
+	mode := "" // which follows the settings; see call for who is held
 	if m, ok := a.ide.o.Mode(""); ok && !a.held && m.Behaviour.Edits == policy.Ask && !m.ToStore {
 		mode = reviewed
 	}
