@@ -20,6 +20,7 @@ func TestUnsure(t *testing.T) {
 		"autonomous": "pending", "cautious": "pending", "manual": "pending", "review": "pending", "audit": "pending", "plan": "", "loose": "pending", "kept": "pending",
 	} {
 		r := newRig(t, mode)
+		r.person.answer = says(Answer{Allow: true})
 		r.settings.Modes = map[string]policy.Mode{}
 		for _, c := range []policy.Custom{
 			{Name: "loose", Base: "autonomous", Permissions: map[string]policy.Outcome{"own": policy.Allow}},
