@@ -25,7 +25,7 @@ var guardList = []guard{
 	{"internal/peers/ancestors_unix.go", "if up.pid == os.Getpid() || up.name == Program {", "if false {", "internal/peers", "TestName|TestChild"},
 	{"internal/peers/ancestors_unix.go", "if p.ended() {", "if false {", "internal/peers", "TestNumberAgain"},
 	{"internal/peers/tcp_linux.go", "if who, ok = holder(pid, inode); !ok || !who.person {", "if who, ok = holder(pid, inode); ok {", "internal/peers", "TestTCPShared"},
-	{"internal/peers/tcp_linux.go", "now.name == Program {", "now.name == \"\" {", "internal/peers", "TestTCPShared"},
+	{"internal/peers/tcp_linux.go", "now.name == Program {", "now.name == \"\" {", "internal/peers", "TestTCP"},
 	{"internal/ide/standing.go", "if who.Person() {", "if who.Person() || true {", "internal/app", "TestEditorByPeer"},
 	{"internal/ide/standing.go", "blind: !who.Own(),", "blind: false,", "internal/app", "TestEditorByPeer"},
 	{"internal/ide/review.go", "if d.a.held {", "if false {", "internal/app", "TestEditorByPeer"},

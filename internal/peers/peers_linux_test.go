@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 		if !filepath.IsAbs(path) {
 			kind = "tcp"
 		}
+		if os.Getenv(named) != "" {
+			Name()
+		}
 		c, err := net.Dial(kind, path)
 		if kind == "tcp" && err == nil {
 			_, err = c.Write([]byte("x"))

@@ -18,6 +18,9 @@ import (
 // prints its port, and of each connection who is at the other end.
 const accepts = "PEERS_TEST_ACCEPTS"
 
+// named is the variable by which it connects under the name of ours.
+const named = "PEERS_TEST_NAMED"
+
 func accept() {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
 	if err != nil {
@@ -136,6 +139,9 @@ func TestTCP(t *testing.T) {
 		if got := a.from(starts+"=as "+Program, argv...); !strings.HasPrefix(got, nobody+"it descends from") {
 			t.Errorf("below one of ours, %v: %s", argv, got)
 		}
+	}
+	if got := a.from(named+"=1", self); !strings.HasPrefix(got, nobody+"it is the sidecar-ls") {
+		t.Errorf("one of ours: %s", got)
 	}
 	for _, option := range []string{"-m", "-Ur", "-Urm", "-Urpfm"} {
 		if err := exec.CommandContext(t.Context(), "unshare", option, "true").Run(); err != nil {
