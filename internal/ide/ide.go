@@ -203,12 +203,12 @@ type agent struct {
 func (s *IDE) join(a *agent) {
 	a.ide, a.diffs = s, map[string]*diff{}
 	a.ctx, a.end = context.WithCancel(s.ctx)
-	s.mu.Lock()
-	s.agents[a] = true
-	s.mu.Unlock()
 	if a.held {
 		a.says += ", for an agent"
 	}
+	s.mu.Lock()
+	s.agents[a] = true
+	s.mu.Unlock()
 	s.o.Log.Info("an agent is connected", "agent", a.says, "held", a.why)
 }
 
