@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -122,15 +123,28 @@ func TestEditorByPeer(t *testing.T) {
 	answers := map[string][2]string{"claude": {"FILE_SAVED", "DIFF_REJECTED"}, "gemini": {"diffAccepted", "diffRejected"}}
 	for _, sandbox := range []string{"auto", "off"} {
 		t.Run("sandbox "+sandbox, func(t *testing.T) {
-			dir := worldProject(t, "auto", map[string]string{"claude.txt": "one\n", "gemini.txt": "one\n", "open.txt": "open\n"},
+			dir := worldProject(t, "auto", map[string]string{"claude.txt": "one\n", "gemini.txt": "one\n", "open.txt": strings.Repeat("open\n", 100)},
 				object{"mode": "autonomous", "sandbox": object{"network": true, "mode": sandbox}, "workspace.trust": "trusted"})
 			inside := filepath.Join(dir, "speaker") // where a world has it
 			if err := ownfile.WriteFile(inside, program, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			d := deskBy(t, dir, server)
-			if _, err := d.OpenFile(t.Context(), filepath.Join(dir, "open.txt")); err != nil {
+			uri, err := d.OpenFile(t.Context(), filepath.Join(dir, "open.txt"))
+			if err != nil {
 				t.Fatal(err)
+			}
+			// All are told in turn, so that whoever is told anew after this has been told.
+			user, line := d.claude(), uint32(0)
+			tellAll := func() {
+				for range 2 {
+					line++
+					if err := d.Notify(t.Context(), "sidecar/selection", object{"uri": uri, "ranges": []lsp.Range{{End: lsp.Position{Line: line}}}}); err != nil {
+						t.Fatal(err)
+					}
+					for !strings.Contains(string(<-user.told), fmt.Sprintf(`"line":%d,`, line)) {
+					}
+				}
 			}
 			own := func(who, text, waits string, argv ...string) string {
 				out, err := exec.CommandContext(t.Context(), argv[0], append(argv[1:], "sh", "-c", d.speaker(inside, who, text, waits))...).CombinedOutput()
@@ -165,6 +179,7 @@ func TestEditorByPeer(t *testing.T) {
 					if now := d.file(who + ".txt"); now != "one\n" {
 						t.Errorf("%s of %s: the disk has %q", road, who, now)
 					}
+					tellAll()
 					command[object](d.rig, "sidecar.review.reject", object{})
 					want := "answer " + answer[1] + " open.txt"
 					if road == "a mount namespace" {
