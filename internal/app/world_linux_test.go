@@ -41,7 +41,7 @@ func worldApart(t *testing.T, dir string) *rig {
 	t.Helper()
 	server := buildServer(t)
 	hides := withoutBubblewrap(t)
-	r := begin(t, dir, fakeeditor.Options{}, func(in io.Reader, out io.Writer) error {
+	r := begin(t, dir, withEvents(), func(in io.Reader, out io.Writer) error {
 		cmd := exec.Command("unshare", slices.Concat(hides, []string{server})...)
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		w, err := cmd.StdinPipe()
@@ -72,7 +72,7 @@ func worldProject(t *testing.T, kind string, files map[string]string, more ...ob
 func worldIn(t *testing.T, dir string) *rig {
 	t.Helper()
 	// Not this program, which the race detector makes slow to start.
-	r := serveBy(t, dir, fakeeditor.Options{}, buildServer(t))
+	r := serveBy(t, dir, withEvents(), buildServer(t))
 	r.mode("review")
 	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "and there can be none") {
 		t.Skip("there is none here: ", res.Content)
@@ -80,6 +80,13 @@ func worldIn(t *testing.T, dir string) *rig {
 		t.Fatal(res.Content)
 	}
 	return r
+}
+
+// withEvents is an editor that hears of what calls do.
+func withEvents() fakeeditor.Options {
+	can := fakeeditor.Usual()
+	can.Experimental.Sidecar.Events = true
+	return fakeeditor.Options{Capabilities: can}
 }
 
 // eachWorld runs a test with each kind of world.

@@ -163,6 +163,17 @@ func (p *process) End(take bool) (shell.Changed, error) {
 	return p.withMoved(shell.Changed(h)), err
 }
 
+// GiveUp leaves the world of a command that was cut off.
+func (p *process) GiveUp() shell.Changed {
+	if p.run == nil {
+		return p.withMoved(shell.Changed{})
+	}
+	if p.follow != nil {
+		p.follow.Stop()
+	}
+	return p.withMoved(shell.Changed{Said: p.run.GiveUp()})
+}
+
 // withMoved says besides which references were moved.
 func (p *process) withMoved(ch shell.Changed) shell.Changed {
 	if p.moved != nil {

@@ -342,7 +342,7 @@ func (c *call) finish(out tools.Result, err error) {
 		for _, n := range c.notes {
 			c.session.Tell(c.d.o.Redact.Text(n))
 		}
-	} else if c.session != nil && c.resultBytes() > leastResult {
+	} else if c.session != nil && c.resultBytes() > leastResult && !errors.Is(err, context.Canceled) { // nobody reads that result
 		for _, n := range c.session.TakeNotes() {
 			c.notes = append(c.notes, c.d.o.Redact.Text(n))
 		}

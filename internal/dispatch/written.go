@@ -110,6 +110,44 @@ func (d *Dispatcher) HoldOwn(ctx context.Context, t *tools.Tool, session, line s
 	return names, nil
 }
 
+// HoldGivenUp is CallOwn for what a command of a session had changed whose call was
+// cancelled. It may be half done, so it waits for review also where edits are applied; a
+// mode that denies edits takes none of it. The session's next result says so.
+func (d *Dispatcher) HoldGivenUp(t *tools.Tool, session, line string) {
+	s, err := d.o.Sessions.Get(session)
+	if err != nil {
+		return // it has ended, and its world keeps what nobody took
+	}
+	r := Request{Name: t.Name, Session: session, Whole: true, tool: t, line: line}
+	if m, ok := d.modeOf(s, "", d.o.Settings()); ok && !m.ToStore && m.Behaviour.Edits != policy.Deny {
+		r.Mode = heldMode
+	}
+	res, err := d.Call(context.Background(), r)
+	if err != nil {
+		d.o.Log.Warn("what a cancelled command changed is not taken over", "session", session, "error", err)
+		return
+	}
+	var names []string
+	for _, ch := range res.Changes {
+		names = append(names, ch.Path)
+	}
+	text := strings.TrimSpace(res.Content)
+	if len(names) == 0 && text == "" {
+		return
+	}
+	note := fmt.Sprintf("The command %q was cancelled.", d.shownCommand(line))
+	if len(names) > 0 {
+		more := ""
+		if n := len(names); n > maxWritten {
+			names, more = names[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)
+		}
+		note += " What it had changed until then waits for review: " + strings.Join(names, ", ") + more + "."
+	}
+	note = strings.TrimSpace(note + " " + text)
+	d.o.Log.Info("cancelled command", "session", session, "said", note)
+	s.Tell(note)
+}
+
 // written is what becomes of what programs wrote.
 type written struct {
 	c       *call

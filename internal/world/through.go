@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
@@ -33,7 +34,7 @@ func (w *world) through(f *found) (said []string) {
 		switch {
 		case o.partial:
 			waiting[o.rel] = w.firstOf(o.rel)
-		case w.stays || w.out.has(o.rel):
+		case w.stays || w.out.has(o.rel) || w.doubts(o.rel):
 			held = append(held, o)
 		case o.stays || !w.equal && !inDependencies(o.rel):
 			waiting[o.rel] = w.firstOf(o.rel)
@@ -43,6 +44,11 @@ func (w *world) through(f *found) (said []string) {
 	}
 	said = append(said, w.export(toFolder, f.apart, waiting)...)
 	return append(said, w.hold(held, waiting)...)
+}
+
+// doubts reports whether output is of a command that was cut off, or has something of it.
+func (w *world) doubts(rel string) bool {
+	return slices.ContainsFunc(w.doubted, func(name string) bool { return name == rel || below(name, rel) || below(rel, name) })
 }
 
 // export moves output to the folder.

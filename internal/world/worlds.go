@@ -61,6 +61,9 @@ type world struct {
 	// began: what the user changed in its place since then is not replaced.
 	waiting map[string]int64
 
+	// doubted is output of commands that were cut off: it never goes to the folder by itself.
+	doubted []string
+
 	// unsettled are names that were harvested and of which the view says nothing yet,
 	// with how often.
 	unsettled map[string]int
@@ -206,25 +209,32 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 	w := r.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.ended {
+	if r.ended || w.closed {
+		r.leave()
 		return Harvest{}, nil
 	}
 	r.ended = true
-	if w.closed {
-		if w.users--; w.users == 0 {
-			w.layer.end()
-			w.leave()
-		}
-		return Harvest{}, nil
-	}
 	var f *found
 	if take {
 		f = w.walk()
 		w.o.Fail("walked")
 		h, err = w.harvest(r.prefix, f)
 	}
-	if w.users--; w.users > 0 {
+	if !w.last() {
 		return h, err
+	}
+	if f != nil && err == nil {
+		w.dirty = false
+		h.Said = append(h.Said, w.through(f)...)
+		h.Said = append(h.Said, w.layer.said()...)
+	}
+	return h, err
+}
+
+// last ends a command, and reports whether it was the last one that ran.
+func (w *world) last() bool {
+	if w.users--; w.users > 0 {
+		return false
 	}
 	w.layer.end()
 	w.o.Fail("ended")
@@ -235,12 +245,42 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 			}
 		}
 	}
-	if f != nil && err == nil {
-		w.dirty = false
-		h.Said = append(h.Said, w.through(f)...)
-		h.Said = append(h.Said, w.layer.said()...)
+	return true
+}
+
+// GiveUp is End for a command that was cut off in the middle. Its output is held, also
+// where edits are applied. What else it changed is in the next harvest. said are sentences
+// about the output.
+func (r *Run) GiveUp() (said []string) {
+	w := r.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.ended || w.closed {
+		r.leave()
+		return nil
 	}
-	return h, err
+	r.ended = true
+	w.stays = true
+	f := w.walk()
+	for _, o := range f.output {
+		w.doubted = append(w.doubted, o.rel)
+	}
+	if w.last() {
+		said = w.through(f)
+	}
+	return said
+}
+
+// leave ends a command of a session that has ended. w.mu is held.
+func (r *Run) leave() {
+	if r.ended {
+		return
+	}
+	r.ended = true
+	if r.w.users--; r.w.users == 0 {
+		r.w.layer.end()
+		r.w.leave()
+	}
 }
 
 // taking notes that the view is about to say what becomes of these names.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -324,6 +325,30 @@ func (o *outcome) end(c *tools.Call, p Process, take bool) {
 		o.changed.Said = append(o.changed.Said, "What was changed is not taken over: "+err.Error())
 	}
 	o.changed.Tell(c)
+}
+
+// giveUp leaves the world of a process whose call was cancelled. It may have been cut off
+// in the middle, so nothing of it is applied unseen: what it changed waits for review.
+func (sh *shell) giveUp(c *tools.Call, p Process, line string) {
+	said := p.GiveUp()
+	if p.World() == "disk" {
+		return // it changed the files themselves
+	}
+	c.SawFiles()
+	if sh.d.GivenUp == nil {
+		return
+	}
+	sh.d.GivenUp(tools.NewReadEdit(tools.Def{
+		Name: "cancelled_command", Title: "Hold what a cancelled command changed", Description: "Holds what a command had changed whose call was cancelled.", Example: "{}",
+		Category: category, Output: tools.NoOutput{}, Wrote: "run_command", OnDisk: true,
+	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, []workspace.Change, error) {
+		changed, err := p.Changed()
+		if err != nil {
+			return tools.Result{}, nil, err
+		}
+		changed.Tell(c)
+		return tools.Result{Text: strings.Join(append(said.Said, changed.Said...), "\n")}, changed.Changes, nil
+	}), sh.session, line)
 }
 
 // wait waits for p and reads its end.

@@ -50,6 +50,11 @@ type Deps struct {
 	// Leave gives up what a session's commands left for each other; nil: nothing is.
 	Leave func(session string)
 
+	// GivenUp has what a command had changed wait for review whose call was cancelled: t
+	// takes it, and line is how the review names it. nil: the session's next command
+	// brings it.
+	GivenUp func(t *tools.Tool, session, line string)
+
 	// Ended is called when a command in the background has ended by itself; nil:
 	// nobody cares.
 	Ended func(session, id string)
@@ -134,6 +139,10 @@ type Process interface {
 	// End is called once after Wait. With take it is what Changed is; without it
 	// nobody takes that, and the session's next command brings it.
 	End(take bool) (Changed, error)
+
+	// GiveUp is End for a command that was cut off in the middle: output of it is held,
+	// whatever becomes of output otherwise, and Changed still has the rest.
+	GiveUp() Changed
 }
 
 // Changed is what commands changed.
