@@ -163,8 +163,9 @@ func (c *Client) begin(w *Workspace) {
 	w.commits.SetHooks(confine.Commands{Confiner: w.Confiner}.HooksOver(session.Default, w.Live))
 	c.home.Store(w.Home)
 	c.workspace.Store(w)
-	if w.Checker != nil {
-		w.Checker.Begin()
+	w.Checker.Begin()
+	if c.o.Resident && w.Home.Queue != nil {
+		w.Confiner.TakeLeft()
 	}
 }
 

@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,4 +107,93 @@ func testCancelledCommand(t *testing.T, kind string) {
 		}
 		r.isQueued()
 	})
+}
+
+// killedWorld is a server, a process of its own, of a project with worlds of a kind.
+func killedWorld(t *testing.T, dir string) (*rig, *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command(buildServer(t), "serve")
+	opts := withEvents()
+	opts.Root = dir
+	e, err := fakeeditor.StartProcess(cmd, opts)
+	if err == nil {
+		_, err = e.Initialize(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{e, t, dir}
+	r.mode("review")
+	if res := r.call("run_command", object{"command": "true"}); !res.OK {
+		t.Skip("there is no world here: ", res.Content)
+	}
+	return r, cmd
+}
+
+// TestKilledServerLoses: nothing. What a command had changed, and its output, wait for the
+// person when the next server has started, and nothing of it is on the disk.
+func TestKilledServerLoses(t *testing.T) {
+	for _, kind := range []string{"overlay", "shadow"} {
+		for _, mode := range []string{"review", "autonomous"} {
+			t.Run(kind+", "+mode, func(t *testing.T) {
+				dir := worldProject(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "a\n", "mine.txt": "m\n"})
+				r, cmd := killedWorld(t, dir)
+				r.mode(mode)
+				r.begun("", "echo half > a.txt; echo theirs > mine.txt; echo new > new.txt; mkdir -p build; echo out > build/o; ln -s /etc/passwd leads; echo printed; sleep 600", "printed")
+				if err := cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				_ = r.Wait(t.Context()) // its error is the kill
+				write(t, filepath.Join(dir, "mine.txt"), "m, and more\n")
+				again := serveBy(t, dir, withEvents(), buildServer(t))
+				until(t, "nothing waits", func() bool { return len(again.queued()) == 3 })
+				again.isQueued("a.txt", "mine.txt", "new.txt")
+				for _, e := range again.pending().Edits {
+					if (e.State == "conflict") != (e.Path == "mine.txt") || e.Session != "default" {
+						t.Errorf("%s: %s, of %s", e.Path, e.State, e.Session)
+					}
+				}
+				if list := again.heldOutput(); len(list) != 1 || list[0].Files != 1 {
+					t.Errorf("held: %+v", list)
+				}
+				if got := again.onDisk("a.txt") + again.onDisk("mine.txt") + again.onDisk("new.txt") + again.onDisk("build/o") + again.onDisk("leads"); got != "a\nm, and more\n" {
+					t.Errorf("the disk has %q", got)
+				}
+				if err := again.Await(t.Context(), "the warning", func(rec *fakeeditor.Record) bool {
+					return slices.ContainsFunc(rec.Notifications, func(m fakeeditor.Message) bool {
+						return m.Method == "window/showMessage" && strings.Contains(string(m.Params), "It waits for review: ") && strings.Contains(string(m.Params), "leads out")
+					})
+				}); err != nil {
+					t.Error(err)
+				}
+				// It is the person's to decide.
+				command[json.RawMessage](again, "sidecar.review.reject", object{})
+				again.isQueued()
+			})
+		}
+	}
+}
+
+// TestSessionClosedMeanwhile: what a command changed whose session is closed before anybody
+// takes it waits for review.
+func TestSessionClosedMeanwhile(t *testing.T) {
+	for _, mode := range []string{"review", "autonomous"} {
+		t.Run(mode, func(t *testing.T) {
+			r := worldRig(t, "overlay", map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
+			command[json.RawMessage](r, "sidecar.session.open", object{"id": "other", "mode": mode})
+			p := r.begun("other", "echo half > a.txt; echo new > new.txt; mkdir -p build; echo out > build/o; echo printed; sleep 600", "printed")
+			command[json.RawMessage](r, "sidecar.session.close", object{"session": "other"})
+			if err := p.Cancel(); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "nothing waits", func() bool { return len(r.queued()) == 2 })
+			r.isQueued("a.txt", "new.txt")
+			if got := r.onDisk("a.txt") + r.onDisk("new.txt") + r.onDisk("build/o"); got != "a\n" {
+				t.Errorf("the disk has %q", got)
+			}
+			if list := r.heldOutput(); len(list) != 1 || list[0].Session != "other" {
+				t.Errorf("held: %+v", list)
+			}
+		})
+	}
 }

@@ -86,10 +86,9 @@ func (c *Client) Backends() backend.Backends {
 func (w *Workspace) shellDeps() shell.Deps {
 	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
 	deps := shell.Deps{
-		Shell: commands.Shell, Look: w.Confiner.Look, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave,
-		GivenUp: func(t *tools.Tool, session, line string) { w.Dispatch.HoldGivenUp(t, session, line) },
-		Ended:   func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
-		Closed:  func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
+		Shell: commands.Shell, Look: w.Confiner.Look, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave, GivenUp: func(t *tools.Tool, session, line string) { w.Dispatch.HoldGivenUp(t, session, line) },
+		Ended:  func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
+		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
 	}
 	if !c.o.Resident {
 		deps.NoBackground = "this process ends with the call, and the command would end with it; leave background out, or call while an editor or an agent has the workspace open with sidecar-ls"

@@ -27,6 +27,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // Options are what a Confiner works with.
@@ -45,6 +46,10 @@ type Options struct {
 
 	// Files are what MCP servers see: the folders with what is pending.
 	Files func() workspace.Files
+
+	// Hold has what a tool returns wait for review, in the default session: what commands
+	// changed and nobody took. line is how the review names it. nil: nobody holds it.
+	Hold func(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
 
 	// Decided hears what a person decided about output that was held; whole says that all
 	// of it was done. nil: nobody does.
@@ -82,6 +87,7 @@ type Confiner struct {
 	tracked   trackedSecrets
 	caches    caches
 	servers   serving
+	left      leftovers
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
@@ -96,6 +102,7 @@ func New(o Options) *Confiner {
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
 	c.worlds = world.New(world.Options{
 		Box: c.box, Tracked: c.trackedFiles, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
+		Left: c.takeAllLeft,
 	})
 	for _, dir := range o.Folders {
 		if err := c.worlds.Sweep(dir); err != nil {
@@ -119,6 +126,7 @@ func (c *Confiner) Close() {
 		return
 	}
 	c.following.stop()
+	c.left.end()
 	c.worlds.Close()
 	c.box.Close()
 }

@@ -107,6 +107,9 @@ func (d *Dispatcher) HoldOwn(ctx context.Context, t *tools.Tool, session, line s
 	for _, ch := range res.Changes {
 		names = append(names, ch.Path)
 	}
+	if len(names) == 0 && len(res.Notes) > 0 {
+		return nil, errors.New(strings.Join(res.Notes, " "))
+	}
 	return names, nil
 }
 

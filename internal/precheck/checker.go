@@ -89,6 +89,9 @@ func New(o Options) *Checker {
 
 // Begin looks at the queue, and again when it changes.
 func (k *Checker) Begin() {
+	if k == nil {
+		return
+	}
 	k.QueueChanged()
 	ctx, cancel := context.WithCancel(context.Background())
 	k.stop = cancel

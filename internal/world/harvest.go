@@ -412,8 +412,20 @@ func (k *walking) now(dir *osfile.Dir, entries []fs.DirEntry) []byte {
 	return data
 }
 
-// harvest compares the upper layer with what commands met.
+// harvest is what commands changed since the last one.
 func (w *world) harvest(prefix string, f *found) (Harvest, error) {
+	h, err := w.changes(prefix, f)
+	if err != nil {
+		return h, err
+	}
+	if h.Commits = w.commits(prefix); len(h.Commits) > 0 && w.lacks {
+		h.Said = append(h.Said, "The commit is in the session's own copy of the repository: the repository has submodules or names its working tree, so that git would change the workspace itself. git_commit commits in the workspace.")
+	}
+	return h, nil
+}
+
+// changes compares the upper layer with what commands met.
+func (w *world) changes(prefix string, f *found) (Harvest, error) {
 	var h Harvest
 	fresh := map[string]*held{} // what the upper layer has, of what is another now
 	size := int64(0)
@@ -432,12 +444,19 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 				fresh[rel] = x // a copy that would hide what the user does
 			}
 			return
-		case !ok:
+		case w.over != nil && w.unseen(rel):
+			f.drop(hiddenFrom, rel)
+		case !ok && w.over == nil:
 			f.drop("the user changed it while the command ran, so what the command made of it is left out", rel)
 		case n.link && workspace.LeadsOut(rel, string(text)):
 			f.drop("it is a link that leads out of the workspace, or to what is protected", rel)
 		default:
-			h.Changes = append(h.Changes, change(path.Join(prefix, rel), was, *x))
+			ch := change(path.Join(prefix, rel), was, *x)
+			ch.Outdated = !ok
+			if w.over != nil && w.held[rel] != nil && !was.same && was.text == nil {
+				w.over[rel] = was.word()
+			}
+			h.Changes = append(h.Changes, ch)
 			taken = append(taken, rel)
 			size += int64(len(was.text) + len(text))
 		}
@@ -480,9 +499,6 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	maps.Copy(w.held, fresh)
 	if len(taken) > 0 {
 		h.Settled = w.taking(taken)
-	}
-	if h.Commits = w.commits(prefix); len(h.Commits) > 0 && w.lacks {
-		h.Said = append(h.Said, "The commit is in the session's own copy of the repository: the repository has submodules or names its working tree, so that git would change the workspace itself. git_commit commits in the workspace.")
 	}
 	h.Changes = renamed(h.Changes)
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ const (
 	dieIn = "SIDECAR_TEST_DIE_IN"
 
 	dieHolding = "SIDECAR_TEST_DIE_HOLDING" // output is held
+	dieLine    = "SIDECAR_TEST_DIE_LINE"    // another command than dying
 )
 
 // dying is a command that changes reviewed files and makes output, and then says so.
@@ -46,7 +48,7 @@ func die(at string) int {
 	if err != nil {
 		return fail(err)
 	}
-	line := dying
+	line := cmp.Or(os.Getenv(dieLine), dying)
 	if at == "running" {
 		line += "sleep 600"
 	}
@@ -125,6 +127,20 @@ func testKilled(t *testing.T, kind Kind) {
 			}
 			if err := New(Options{}).Sweep(r.root); err != nil {
 				t.Error(err)
+			}
+			// What nobody took waits to be taken, once; before the command began there is nothing.
+			want := "create new.txt, delete b.txt, modify a.txt"
+			switch {
+			case at == "prepared":
+				want = ""
+			case kind != Overlay: // of a copy nobody knows what was deleted
+				want = "create new.txt, modify a.txt"
+			}
+			if got := r.left(); got != want {
+				t.Errorf("left for review: %q, want %q", got, want)
+			}
+			if again := r.left(); again != "" {
+				t.Errorf("taken twice: %q", again)
 			}
 			if left, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds", prefix(r.root)+"*")); err != nil || len(left) != 0 {
 				t.Errorf("left behind: %q, %v", left, err)

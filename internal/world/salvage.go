@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
@@ -24,11 +25,16 @@ type owner struct {
 	Began   int64             `json:"began"`
 	Drops   bool              `json:"drops,omitempty"`
 	Made    map[string]string `json:"made,omitempty"`
+
+	// Dirty says that commands may have changed what nobody has taken, and Unseen what
+	// they could not read.
+	Dirty  bool     `json:"dirty,omitempty"`
+	Unseen []string `json:"unseen,omitempty"`
 }
 
 // noteSession writes down whose the world is.
 func (w *world) noteSession() error {
-	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Made: map[string]string{}}
+	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Made: map[string]string{}, Dirty: w.dirty, Unseen: slices.Sorted(maps.Keys(w.hidden))}
 	for rel, h := range w.held {
 		if !h.same {
 			o.Made[rel] = h.node.word()
@@ -38,7 +44,26 @@ func (w *world) noteSession() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(w.dir, sessionFile), data, 0o600)
+	at := filepath.Join(w.dir, sessionFile)
+	return errors.Join(os.WriteFile(at+".tmp", data, 0o600), os.Rename(at+".tmp", at))
+}
+
+// noteTaken notes that what commands changed has been taken, all of it or so far. A server
+// that is killed first has it taken twice, which changes nothing the second time.
+func (w *world) noteTaken() {
+	if !w.closed && w.session != "" {
+		_ = w.noteSession()
+	}
+}
+
+// unseen reports whether no command could read a name, so that none can have changed it.
+func (w *world) unseen(rel string) bool {
+	for at := rel; at != "."; at = up(at) {
+		if w.hidden[at] {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether output is held.
@@ -69,6 +94,9 @@ func (w *world) salvage() error {
 
 // rescue does that for a world that a killed server left.
 func (m *Manager) rescue(root, dir string) error {
+	if !isPrivate(dir) {
+		return nil // no world of ours
+	}
 	f, err := osfile.Open(filepath.Join(dir, sessionFile), os.O_RDONLY, 0)
 	if err != nil {
 		return nil //nolint:nilerr // no command has begun in it
@@ -89,14 +117,20 @@ func (m *Manager) rescue(root, dir string) error {
 	if w.layer == nil {
 		return nil
 	}
-	for rel := range of.Made {
-		w.held[rel] = &held{} // no command made it
+	for rel, word := range of.Made {
+		n, ok := nodeOf(word)
+		w.held[rel] = &held{node: n} // no command made it
+		of.Dirty = of.Dirty && ok
 	}
 	if of.Kind != Overlay {
 		w.layer = &leftCopy{shadow{w: w}}
 	}
-	w.session, w.out, w.began, w.rules = of.Session, out, of.Began, rulesIn(root)
-	if err := w.salvage(); err != nil {
+	w.hidden = map[string]bool{}
+	for _, rel := range of.Unseen {
+		w.hidden[rel] = true
+	}
+	w.session, w.out, w.began, w.rules, w.dirty = of.Session, out, of.Began, rulesIn(root), of.Dirty
+	if err := errors.Join(w.keepTexts(), w.salvage()); err != nil {
 		return err
 	}
 	out.mu.Lock()
@@ -121,11 +155,16 @@ func (c *leftCopy) original(rel string, info fs.FileInfo) bool {
 		return info.Mode()&fs.ModeSymlink != 0 && leadsTo(c.at(rel), c.w.root)
 	case info.IsDir():
 		return filepath.Base(rel) == ".git"
+	case stampFrom(low).changedSince(c.w.began) && info.ModTime().UnixNano() < c.w.began:
+		return true // as it was before the user changed it
 	}
 	return low.Size() == info.Size() && low.ModTime().Equal(info.ModTime())
 }
 
 func (c *leftCopy) whole(string) bool { return false }
+
+// met does not know: what the user changed since the command began is in conflict.
+func (c *leftCopy) met(string, stamp) bool { return true }
 
 // room fails where more output is held than may be.
 func (w *world) room(r Request) error {

@@ -365,7 +365,7 @@ func (w *world) recycled() *world {
 		return nil
 	}
 	w.closed = true
-	if w.salvage() != nil {
+	if errors.Join(w.keepTexts(), w.salvage()) != nil {
 		return nil
 	}
 	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, out: w.out, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}

@@ -31,6 +31,10 @@ type Options struct {
 	// folder's own there, which commands can only read.
 	Dependencies Limits
 
+	// Left is called when there are texts that a command changed and nobody took, so that
+	// somebody calls TakeLeft. It is not to wait for a world.
+	Left func()
+
 	// Fail is called at the points where a process may die. Tests set it.
 	Fail func(point string)
 }

@@ -61,6 +61,10 @@ type world struct {
 	// began: what the user changed in its place since then is not replaced.
 	waiting map[string]int64
 
+	// over is there once the world is given up: the texts that were pending of what is
+	// taken over late, by name.
+	over map[string]string
+
 	// doubted is output of commands that were cut off: it never goes to the folder by itself.
 	doubted []string
 
@@ -135,7 +139,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	}
 	w.o.Fail("prepared")
 	if !live {
-		w.rules = rulesOf(view{r.View, prefix})
+		w.rules, w.dirty = rulesOf(view{r.View, prefix}), true
 		if err := w.noteSession(); err != nil {
 			return nil, err
 		}
@@ -146,7 +150,6 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	w.equal, w.stays = w.equal && equal, w.stays || r.Hold || r.Drop
 	w.users++
 	w.view = view{r.View, prefix}
-	w.dirty = true
 	run := &Run{w: w, root: r.Root, prefix: prefix, seen: w.layer.seen()}
 	run.lent = run.seen.Real
 	run.seen.Real = slices.Concat(run.lent, real)
@@ -198,6 +201,9 @@ func (r *Run) Harvest() (Harvest, error) {
 	if err == nil && r.w.users == 0 {
 		r.w.dirty = false
 		h.Said = append(h.Said, r.w.through(f)...)
+		if h.Settled == nil {
+			r.w.noteTaken()
+		}
 	}
 	return h, err
 }
@@ -227,6 +233,9 @@ func (r *Run) End(take bool) (h Harvest, err error) {
 		w.dirty = false
 		h.Said = append(h.Said, w.through(f)...)
 		h.Said = append(h.Said, w.layer.said()...)
+		if h.Settled == nil {
+			w.noteTaken()
+		}
 	}
 	return h, err
 }
@@ -299,6 +308,7 @@ func (w *world) taking(names []string) (settled func()) {
 		if w.users > 0 && !w.closed {
 			_, _ = w.prepare(w.view, true) // as in Manager.Again
 		}
+		w.noteTaken()
 	})
 }
 
@@ -312,10 +322,10 @@ func (w *world) close() {
 	}
 }
 
-// leave keeps the output, and takes the world away. Where output can't be kept, the world
-// stays for the next server. w.mu is held, and no command runs in it.
+// leave keeps the output and what nobody took, and takes the world away. Where that can't
+// be kept, the world stays for the next server. w.mu is held, and no command runs in it.
 func (w *world) leave() {
-	if err := w.salvage(); err != nil {
+	if err := errors.Join(w.keepTexts(), w.salvage()); err != nil {
 		w.lock.release()
 		return
 	}
