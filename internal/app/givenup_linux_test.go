@@ -139,7 +139,7 @@ func TestKilledServerLoses(t *testing.T) {
 				dir := worldProject(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "a\n", "mine.txt": "m\n"})
 				r, cmd := killedWorld(t, dir)
 				r.mode(mode)
-				r.begun("", "echo half > a.txt; echo theirs > mine.txt; echo new > new.txt; mkdir -p build; echo out > build/o; ln -s /etc/passwd leads; echo printed; sleep 600", "printed")
+				r.begun("", "echo half > a.txt; echo theirs > mine.txt; echo new > new.txt; mkdir -p build; echo out > build/o; ln -s ../decoy leads; echo printed; sleep 600", "printed")
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}

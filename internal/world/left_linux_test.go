@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
@@ -107,7 +108,7 @@ func TestSessionEndsMeanwhile(t *testing.T) {
 func TestLeftByKilledServer(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		r := newRig(t, kind, map[string]string{"a.txt": "a\n", "mine.txt": "m\n", "old.txt": "o\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n"})
-		r.dies("echo changed > a.txt; echo theirs > mine.txt; rm old.txt; ln -s /etc/passwd out; ln -s a.txt in; mkdir -p .sidecar sub/.git; echo x > .sidecar/config.json; echo evil > sub/.git/config; echo '[core] fsmonitor = evil' > .git/config; echo k > .npmrc; echo done; ")
+		r.dies("echo changed > a.txt; echo theirs > mine.txt; rm old.txt; ln -s ../decoy out; ln -s a.txt in; mkdir -p .sidecar sub/.git; echo x > .sidecar/config.json; echo evil > sub/.git/config; echo '[core] fsmonitor = evil' > .git/config; echo k > .npmrc; echo done; ")
 		r.write("mine.txt", "m, and more\n")
 		r.write("old.txt", "o, and more\n")
 		r.sweep()
@@ -172,23 +173,23 @@ func TestLeftThatIsNotOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(at, 0o700); err != nil {
+	if err := ownfile.MkdirAll(at, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	put := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
+		if err := ownfile.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const good = `{"session":"s","changes":[{"Path":"new.txt","After":"eAo="},{"Path":"../out.txt","After":"eAo="},{"Path":"/abs.txt","After":"eAo="},{"Path":"l","After":"L2V0Yy9wYXNzd2Q=","AfterLink":true}]}`
 	put("one.json", good)
-	if err := os.Chmod(at, 0o777); err != nil {
+	if err := ownfile.Chmod(at, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.left(); got != "" {
 		t.Errorf("of a directory that anybody writes: %q", got)
 	}
-	if err := os.Chmod(at, 0o700); err != nil {
+	if err := ownfile.Chmod(at, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	// Control: it is the same file.
