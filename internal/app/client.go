@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -196,7 +195,7 @@ func (c *Client) closeFolders() error {
 func (c *Client) newSessions() *session.Store {
 	return session.NewStore(session.Options{
 		Settings: live.OfSessions{Settings: c.Settings, First: c.o.Mode},
-		Stricter: config.StricterMode,
+		Stricter: c.Settings.Stricter,
 		Root: func(shadow string) (string, error) {
 			home := c.home.Load()
 			if shadow == "" {

@@ -90,7 +90,7 @@ func checkStricter(f workspace.Folder, mode string) error {
 	s := live.New(live.Options{})
 	s.Open([]string{f.Dir}) // what is wrong with them is reported when they are used
 	have := s.Now().String("mode")
-	if config.StricterMode(have, mode) == mode {
+	if s.Stricter(have, mode) == mode {
 		return nil
 	}
 	return usagef("--mode %s is not stricter than the mode %s of your settings, and what starts an agent may only tighten that; to loosen it, set {\"mode\": %q} in %s", mode, have, mode, config.UserFile())

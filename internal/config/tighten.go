@@ -39,12 +39,6 @@ func stricterMode(_ *Setting, have, want any) (any, []string) {
 	return want, nil
 }
 
-// StricterMode returns want if it is stricter than have, else have.
-func StricterMode(have, want string) string {
-	got, _ := stricterMode(nil, have, want)
-	return got.(string)
-}
-
 func onlyFalse(_ *Setting, have, want any) (any, []string) {
 	if want.(bool) && !have.(bool) {
 		return have, []string{"a project can't turn it on"}

@@ -224,6 +224,15 @@ func (s *Settings) Mode(name string) (policy.Mode, bool) {
 	return policy.Lookup(name)
 }
 
+// Stricter returns the mode want if it is no looser than have in anything, else have.
+func (s *Settings) Stricter(have, want string) string {
+	from, known := s.Mode(have)
+	if to, both := s.Mode(want); known && both && to.AtLeast(from) {
+		return want
+	}
+	return have
+}
+
 // Modes lists the built-in modes, and then those of the settings by name.
 func (s *Settings) Modes() []policy.Mode {
 	out := policy.Modes()

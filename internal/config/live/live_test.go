@@ -1,0 +1,24 @@
+package live
+
+import "testing"
+
+// TestStricter: of two modes the second is taken where it is no looser in anything, a mode of
+// the settings like a built-in one.
+func TestStricter(t *testing.T) {
+	s, _ := opened(t, `{"customModes": [{"name": "loose", "base": "autonomous"}, {"name": "waits", "base": "cautious", "destination": "review"}]}`, `{}`)
+	for _, c := range []struct{ have, want, got string }{
+		{"autonomous", "review", "review"},
+		{"review", "autonomous", "review"},
+		{"loose", "review", "review"},
+		{"review", "loose", "review"},
+		{"autonomous", "waits", "waits"},
+		{"waits", "autonomous", "waits"},
+		{"manual", "review", "manual"}, // it asks about reads
+		{"review", "manual", "review"}, // it keeps edits from the disk
+		{"cautious", "nobody's", "cautious"},
+	} {
+		if got := s.Stricter(c.have, c.want); got != c.got {
+			t.Errorf("of %s and %s: %s, want %s", c.have, c.want, got, c.got)
+		}
+	}
+}
