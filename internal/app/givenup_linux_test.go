@@ -58,7 +58,7 @@ func TestCancelledCommand(t *testing.T) { eachWorld(t, testCancelledCommand) }
 func testCancelledCommand(t *testing.T, kind string) {
 	for _, mode := range []string{"review", "autonomous"} {
 		t.Run(mode, func(t *testing.T) {
-			r := worldRig(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "a\n", "b.txt": "b\n"})
+			r := worldBy(t, kind, withEvents(), map[string]string{".gitignore": "build/\n", "a.txt": "a\n", "b.txt": "b\n"})
 			r.mode(mode)
 			const line = "echo half > a.txt; echo new > new.txt; rm b.txt; mkdir -p build; echo out > build/o; echo printed-%; while :; do echo more >> a.txt; sleep 0.01; done"
 			for _, word := range []string{"one", "two"} {
@@ -96,7 +96,7 @@ func testCancelledCommand(t *testing.T, kind string) {
 		})
 	}
 	t.Run("control", func(t *testing.T) {
-		r := worldRig(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
+		r := worldBy(t, kind, withEvents(), map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
 		r.mode("autonomous")
 		for i, end := range []string{"false", "sleep 600"} {
 			name := []string{"failed", "late"}[i]
@@ -179,7 +179,7 @@ func TestKilledServerLoses(t *testing.T) {
 func TestSessionClosedMeanwhile(t *testing.T) {
 	for _, mode := range []string{"review", "autonomous"} {
 		t.Run(mode, func(t *testing.T) {
-			r := worldRig(t, "overlay", map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
+			r := worldBy(t, "overlay", withEvents(), map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
 			command[json.RawMessage](r, "sidecar.session.open", object{"id": "other", "mode": mode})
 			p := r.begun("other", "echo half > a.txt; echo new > new.txt; mkdir -p build; echo out > build/o; echo printed; sleep 600", "printed")
 			command[json.RawMessage](r, "sidecar.session.close", object{"session": "other"})

@@ -17,10 +17,16 @@ import (
 // kind.
 func worldRig(t *testing.T, kind string, files map[string]string, more ...object) *rig {
 	t.Helper()
+	return worldBy(t, kind, fakeeditor.Options{}, files, more...)
+}
+
+// worldBy is worldRig with another editor.
+func worldBy(t *testing.T, kind string, opts fakeeditor.Options, files map[string]string, more ...object) *rig {
+	t.Helper()
 	if kind == apart {
-		return worldApart(t, worldProject(t, "shadow", files, more...))
+		return worldApart(t, worldProject(t, "shadow", files, more...), opts)
 	}
-	return worldIn(t, worldProject(t, kind, files, more...))
+	return worldWith(t, worldProject(t, kind, files, more...), opts)
 }
 
 // apart is a shadow on a machine without bubblewrap, where it is at a path of its own.
@@ -37,11 +43,11 @@ func withoutBubblewrap(t *testing.T) []string {
 }
 
 // worldApart is worldIn on such a machine.
-func worldApart(t *testing.T, dir string) *rig {
+func worldApart(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	t.Helper()
 	server := buildServer(t)
 	hides := withoutBubblewrap(t)
-	r := begin(t, dir, withEvents(), func(in io.Reader, out io.Writer) error {
+	r := begin(t, dir, opts, func(in io.Reader, out io.Writer) error {
 		cmd := exec.Command("unshare", slices.Concat(hides, []string{server})...)
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		w, err := cmd.StdinPipe()
@@ -71,8 +77,14 @@ func worldProject(t *testing.T, kind string, files map[string]string, more ...ob
 
 func worldIn(t *testing.T, dir string) *rig {
 	t.Helper()
+	return worldWith(t, dir, fakeeditor.Options{})
+}
+
+// worldWith is worldIn with another editor.
+func worldWith(t *testing.T, dir string, opts fakeeditor.Options) *rig {
+	t.Helper()
 	// Not this program, which the race detector makes slow to start.
-	r := serveBy(t, dir, withEvents(), buildServer(t))
+	r := serveBy(t, dir, opts, buildServer(t))
 	r.mode("review")
 	if res := r.call("run_command", object{"command": "true"}); strings.Contains(res.Content, "and there can be none") {
 		t.Skip("there is none here: ", res.Content)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -20,7 +22,7 @@ func TestWorldApart(t *testing.T) {
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "A"}, {"config", "user.email", "a@example.org"}, {"add", "."}, {"commit", "-qm", "first"}} {
 		gitIn(t, dir, args...)
 	}
-	r := worldApart(t, dir)
+	r := worldApart(t, dir, fakeeditor.Options{})
 	path := func(name string) string { return filepath.Join(r.dir, name) }
 	const elsewhere = "worlds/"
 
@@ -130,7 +132,7 @@ func TestWorldApartByLink(t *testing.T) {
 	if err := ownfile.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	r := worldApart(t, link)
+	r := worldApart(t, link, fakeeditor.Options{})
 	if res := r.call("edit_file", object{"path": "a.txt", "search": "one", "replace": "pending"}); !res.OK {
 		t.Fatal(res.Content)
 	}

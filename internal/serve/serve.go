@@ -71,6 +71,7 @@ type Server struct {
 	seat   *seat
 	client atomic.Pointer[app.Client]    // nil: no editor has come yet
 	agents *Agents                       // the client's
+	trust  *trustAsker                   // the client's
 	host   atomic.Pointer[endpoint.Host] // nil: there is no folder
 
 	coming  chan net.Conn // an editor that would have the seat
@@ -136,7 +137,8 @@ func (s *Server) open(st server.Start) {
 	s.agents = NewAgents(o.Program)
 	o.User = s.agents.Through(o.User)
 	c := app.NewClient(o)
-	c.Settings.OnChange((&trustAsker{client: c, seat: s.seat, asked: map[string]bool{}}).about)
+	s.trust = newTrustAsker(c, s.seat)
+	c.Settings.OnChange(s.trust.about)
 	s.agents.Of(c)
 	s.agents.Subscribe(func(runs.Event) {
 		select {

@@ -62,7 +62,10 @@ func (s *Server) Next(ctx context.Context) (conn net.Conn, ok bool) {
 }
 
 // close ends the agents and all that is open.
-func (s *Server) close() error { return errors.Join(s.agents.Close(), s.client.Load().Close()) }
+func (s *Server) close() error {
+	s.trust.close()
+	return errors.Join(s.agents.Close(), s.client.Load().Close())
+}
 
 // Work reports whether an agent works, or waits for an answer, or for a prompt that
 // is queued.

@@ -20,8 +20,26 @@ type trustAsker struct {
 	client *app.Client
 	seat   *seat
 
+	left context.Context // ends with close
+	end  context.CancelFunc
+	work sync.WaitGroup
+
 	mu    sync.Mutex
 	asked map[string]bool // by folder and hash
+}
+
+func newTrustAsker(c *app.Client, s *seat) *trustAsker {
+	a := &trustAsker{client: c, seat: s, asked: map[string]bool{}}
+	a.left, a.end = context.WithCancel(context.Background())
+	return a
+}
+
+// close takes open questions back, and waits until given answers are kept.
+func (a *trustAsker) close() {
+	a.mu.Lock()
+	a.end()
+	a.mu.Unlock()
+	a.work.Wait()
 }
 
 // maxAsked bounds how long a change may be that is asked about: nobody says yes to
@@ -35,11 +53,10 @@ func (a *trustAsker) about(changed []*trust.State) {
 		a.mu.Lock()
 		known := a.asked[id] || state.Refused
 		a.asked[id] = true
-		number := len(a.asked)
-		a.mu.Unlock()
-		if !known {
-			go a.ask(state, number)
+		if number := len(a.asked); !known && a.left.Err() == nil {
+			a.work.Go(func() { a.ask(state, number) })
 		}
+		a.mu.Unlock()
 	}
 }
 
@@ -68,7 +85,7 @@ func (a *trustAsker) ask(state *trust.State, number int) {
 	}
 	q.Arguments, _ = json.Marshal(map[string]any{"folder": shown(state.Dir), "files": state.Changed()}) // strings
 	q.Detail = q.Reason + "\n" + q.Body
-	answer, err := a.seat.Approve(context.Background(), q)
+	answer, err := a.seat.Approve(a.left, q)
 	if err != nil || !answer.Allow && answer.Scope == "" { // no answer is none
 		return
 	}
