@@ -56,7 +56,8 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'The server is not running' }).waitFor();
     await me.shot('no-server');
     fs.writeFileSync(path.join(box.ws, '.vscode/settings.json'), '{}');
-    await me.shows('mode', /autonomous/);
+    await me.shows('mode', /cautious(?! \(restricted)/); // a project loosens nothing, trusted or not
+    await me.agent('sidecar.mode.set', { session: 'default', mode: 'autonomous' });
     assert.equal((await me.call('write_file', { path: 'a.txt', content: 'two\n' })).ok, true);
     assert.equal(fs.readFileSync(path.join(box.ws, 'a.txt'), 'utf8'), 'two\n');
 
