@@ -134,7 +134,7 @@ func TestEditorByPeer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// All are told in turn, so that whoever is told anew after this has been told.
+			// Each agent gets two selections in turn: who has the second one has had the first.
 			user, line := d.claude(), uint32(0)
 			tellAll := func() {
 				for range 2 {

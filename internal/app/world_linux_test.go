@@ -94,7 +94,7 @@ func worldWith(t *testing.T, dir string, opts fakeeditor.Options) *rig {
 	return r
 }
 
-// withEvents is an editor that hears of what calls do.
+// withEvents is an editor that takes events.
 func withEvents() fakeeditor.Options {
 	can := fakeeditor.Usual()
 	can.Experimental.Sidecar.Events = true

@@ -9,10 +9,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 )
 
-// standing is what a program may, whatever token it knows.
+// standing says what a program may do, whatever token it has.
 type standing struct {
 	held  bool   // its edits wait for review, in whatever mode
-	blind bool   // it is told nothing of what the editor shows
+	blind bool   // it gets no selection, open files and problems
 	why   string // it is held; "": it is not
 }
 

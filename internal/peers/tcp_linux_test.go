@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -158,13 +159,16 @@ func TestTCP(t *testing.T) {
 func TestTCPMapped(t *testing.T) {
 	a := accepting(t)
 	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if errors.Is(err, unix.EAFNOSUPPORT) {
+		t.Skip("the kernel has no IPv6")
+	}
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(a.at)
 	n, _ := strconv.Atoi(port)
 	if err := unix.Connect(fd, &unix.SockaddrInet6{Port: n, Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}}); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	f := os.NewFile(uintptr(fd), "socket")
 	defer f.Close()

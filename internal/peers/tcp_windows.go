@@ -69,7 +69,7 @@ func tcpTable() ([]byte, error) {
 		case windows.ERROR_SUCCESS:
 			n := uint64(binary.LittleEndian.Uint32(table)) * 24
 			return table[4:min(4+n, uint64(len(table)))], nil
-		case windows.ERROR_INSUFFICIENT_BUFFER: // size is what it takes now
+		case windows.ERROR_INSUFFICIENT_BUFFER: // size is now the one that is needed
 		default:
 			return nil, fmt.Errorf("GetExtendedTcpTable: %w", syscall.Errno(code))
 		}

@@ -412,7 +412,7 @@ func (k *walking) now(dir *osfile.Dir, entries []fs.DirEntry) []byte {
 	return data
 }
 
-// harvest is what commands changed since the last one.
+// harvest returns what commands changed since the last harvest.
 func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	h, err := w.changes(prefix, f)
 	if err != nil {

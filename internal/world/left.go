@@ -78,8 +78,7 @@ func (w *world) keepTexts() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	at := filepath.Join(dir, filepath.Base(w.dir)+".json")
-	if err := errors.Join(os.WriteFile(at+".tmp", data, 0o600), os.Rename(at+".tmp", at)); err != nil {
+	if err := writeWhole(dir, filepath.Base(w.dir)+".json", data); err != nil {
 		return err
 	}
 	if w.o.Left != nil {
@@ -89,7 +88,7 @@ func (w *world) keepTexts() error {
 }
 
 // TakeLeft gives the texts that are left of a folder to take, one world's at a time, the
-// oldest first; view is what a session sees that they are to wait in. What was taken is
+// oldest first; view is that of the session in which they are to wait. What was taken is
 // forgotten; where take fails, the texts stay for the next time. What is no file of the
 // user's own is not read.
 func (m *Manager) TakeLeft(root string, view workspace.Files, take func(Left) error) error {

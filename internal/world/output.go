@@ -148,8 +148,7 @@ func (e *entry) write() error {
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(e.dir, entryFile+".tmp")
-	return errors.Join(os.WriteFile(temp, data, 0o600), os.Rename(temp, filepath.Join(e.dir, entryFile)))
+	return writeWhole(e.dir, entryFile, data)
 }
 
 func (e *entry) tree() string { return filepath.Join(e.dir, treeDir) }

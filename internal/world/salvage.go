@@ -44,8 +44,7 @@ func (w *world) noteSession() error {
 	if err != nil {
 		return err
 	}
-	at := filepath.Join(w.dir, sessionFile)
-	return errors.Join(os.WriteFile(at+".tmp", data, 0o600), os.Rename(at+".tmp", at))
+	return writeWhole(w.dir, sessionFile, data)
 }
 
 // noteTaken notes that what commands changed has been taken, all of it or so far. A server

@@ -258,8 +258,8 @@ func (w *world) last() bool {
 }
 
 // GiveUp is End for a command that was cut off in the middle. Its output is held, also
-// where edits are applied. What else it changed is in the next harvest. said are sentences
-// about the output.
+// where edits are applied. What else it changed comes with the next harvest. It returns
+// sentences about the output.
 func (r *Run) GiveUp() (said []string) {
 	w := r.w
 	w.mu.Lock()
