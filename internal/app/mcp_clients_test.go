@@ -82,10 +82,11 @@ func TestAgentMode(t *testing.T) {
 		"attached, without":            {"cautious", "cautious", "", false},
 		"attached to something looser": {"autonomous", "autonomous", "review", true},
 		"attached, which is stricter":  {"cautious", "manual", "review", false},
+		"stricter than a custom one":   {"mine", "", "review", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t)
-			userSettings(t, object{"mode": c.user})
+			userSettings(t, object{"mode": c.user, "customModes": []object{{"name": "mine", "base": "cautious"}}})
 			dir := project(t, map[string]string{"a.txt": "one\n"})
 			var r *rig
 			if c.editor != "" {
@@ -123,7 +124,7 @@ func TestAgentMode(t *testing.T) {
 		"looser":          {"", "autonomous", "not stricter than the mode cautious"},
 		"looser than set": {"review", "cautious", "not stricter than the mode review"},
 		"unknown":         {"", "reviews", `no mode "reviews"`},
-		"custom":          {"mine", "review", "not stricter than the mode mine"},
+		"custom":          {"mine", "autonomous", "not stricter than the mode mine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t)

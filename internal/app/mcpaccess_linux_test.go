@@ -50,6 +50,11 @@ func testMCPAccess(t *testing.T, kind string) {
 	r := worldRig(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "one\n", "b.txt": "b\n", "build/keep": "k\n", ".mcp.json": string(project)}, object{
 		"toolPermissions": allow, "mcp.servers": object{"seen": object{"command": self, "args": []string{mcpServerCommand}, "env": object{"STARTED": "at-start"}}, "reads": entry("read"), "disk": entry("disk")},
 	})
+	for _, name := range []string{"seen", "reads", "disk"} { // their tools are there once they have answered
+		if s := command[server.MCPStatus](r, "sidecar.mcp.reconnect", object{"server": name}); s.State != "connected" {
+			t.Fatalf("%+v", s)
+		}
+	}
 	theirs := r.mcpServers()["project"]
 	if !slices.ContainsFunc(theirs.Warnings, func(s string) bool { return strings.Contains(s, "user's own settings file") }) {
 		t.Errorf("a project's access to the disk: %+v", theirs)

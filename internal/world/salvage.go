@@ -44,8 +44,19 @@ func (w *world) noteSession() error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(w.dir, sessionFile, data)
+	for len(data)%recordBlock != 0 {
+		data = append(data, '\n')
+	}
+	err = writeWhole(w.dir, sessionFile, data)
+	if err != nil && writeOver(w.dir, sessionFile, data) == nil { // a command that makes room on a full disk needs none for this
+		return nil
+	}
+	return err
 }
+
+// recordBlock is what the record of a session is filled up to, in bytes, so that the next one
+// finds room in its place.
+const recordBlock = 4096
 
 // noteTaken notes that what commands changed has been taken, all of it or so far. A server
 // that is killed first has it taken twice, which changes nothing the second time.

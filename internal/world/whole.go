@@ -28,3 +28,22 @@ func writeWhole(dir, name string, data []byte) error {
 	}
 	return nil
 }
+
+// writeOver writes over a file of ours of the same length, for which no room is needed. No link
+// is followed.
+func writeOver(dir, name string, data []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(data)) {
+		return errors.Join(errors.New("it has another length"), err)
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Close())
+}

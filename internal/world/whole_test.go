@@ -43,3 +43,31 @@ func TestWriteWhole(t *testing.T) {
 	}
 	is("r", string(before))
 }
+
+// TestWriteOver: only a file of the same length is written over, so that what is there is never
+// cut, and no link out is followed.
+func TestWriteOver(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		before string
+		ok     bool
+	}{"same": {"old", true}, "shorter": {"ol", false}, "longer": {"older", false}} {
+		if err := ownfile.WriteFile(filepath.Join(dir, name), []byte(c.before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := c.before
+		if c.ok {
+			want = "new"
+		}
+		err := writeOver(dir, name, []byte("new"))
+		if got, _ := os.ReadFile(filepath.Join(dir, name)); (err == nil) != c.ok || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if err := ownfile.Symlink("same", filepath.Join(dir, "link")); err == nil && writeOver(dir, "link", []byte("two")) == nil {
+		t.Error("a link is written through")
+	}
+	if writeOver(dir, "missing", []byte("new")) == nil {
+		t.Error("a file that is not there is written over")
+	}
+}
