@@ -144,7 +144,7 @@ var guardList = []guard{
 	{"internal/world/through.go", "if w.drops {", "if false {", "internal/world", "TestHeld"},
 	{"internal/world/harvest.go", "k.f.files[at], k.f.apart[at] = true, true", "_ = at", "internal/world", "TestDecidedApart"},
 	{"internal/world/manager.go", "failed := m.rescue(real, dir); failed", "failed := error(nil); failed", "internal/world", "TestHeldKilled"},
-	{"internal/osfile/dir.go", "if err == nil && !os.SameFile(info, opened) {", "if false && !os.SameFile(info, opened) {", "internal/osfile", "TestMoveRace"},
+	{"internal/osfile/dir.go", "if err == nil && !os.SameFile(info, opened) {", "if false && !os.SameFile(info, opened) {", "internal/osfile", "TestSubRace"},
 	{"internal/confine/hidden.go", "spec.Hidden = append(spec.Hidden, dirs...)", "_ = dirs", "internal/app", "TestWorldHidesOwnState"},
 	{"internal/sandbox/bwrap_linux.go", "for _, path := range s.Hidden {", "for _, path := range s.Hidden[:0] {", "internal/sandbox", "TestEscapes"},
 	{"internal/sandbox/masks_linux.go", "return masks[i], true", "_ = i", "internal/sandbox", "TestMaskLost"},

@@ -73,20 +73,23 @@ const choose = async (opens, item) => {
   await entry.click();
 };
 
+/** Drags the sash until the view is wide enough for all of its foot: VS Code may miss a drag, and lays out the side bar anew when it likes. */
+const widen = () => eventually('a view with room for all of its foot', async () => { // a sash that is just laid out is missed
+  if (await (await view()).evaluate(() => innerWidth >= 380)) { return true; }
+  const { x } = await page.locator('.part.auxiliarybar').boundingBox();
+  await page.mouse.move(x - 1, 300);
+  await page.mouse.down();
+  await page.mouse.move(x - 120, 300, { steps: 4 });
+  await page.mouse.up();
+  return false;
+});
+
 test('the agents are shown with what is missing, and one that is not allowed is not started', async () => {
   await me.reveal();
   await me.shows('mode', /cautious/);
   await me.command('SideCar: Focus Agent');
   await shows('Start an agent');
-  await eventually('a view with room for all of its foot', async () => { // a sash that is just laid out is missed
-    if (await (await view()).evaluate(() => innerWidth >= 380)) { return true; }
-    const { x } = await page.locator('.part.auxiliarybar').boundingBox();
-    await page.mouse.move(x - 1, 300);
-    await page.mouse.down();
-    await page.mouse.move(x - 120, 300, { steps: 4 });
-    await page.mouse.up();
-    return false;
-  });
+  await widen();
   await shows(/missing[\s\S]*nowhere-to-be-found is not on PATH/);
   await me.shot('agent-first');
   await press('Start ada');
@@ -269,6 +272,7 @@ test('a command that runs for the agent is stopped alone, and the agent goes on'
 });
 
 test('the agent\'s own mode is shown and chosen', async () => {
+  await widen();
   await press('Agent mode: Code');
   await me.choose('Think first');
   await (await button('Agent mode: Think first')).waitFor();
