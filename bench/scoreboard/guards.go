@@ -61,7 +61,7 @@ var guardList = []guard{
 	{"internal/dispatch/hook.go", "case o.Decision != hooks.Allow || v.Person:", "case o.Decision != hooks.Allow:", "internal/dispatch", "TestHooks"},
 	{"internal/dispatch/facts.go", "for _, w := range c.bound.Effects.Writes.Files {\n\t\tnames =", "for _, w := range c.bound.Effects.Writes.Files[:0] {\n\t\tnames =", "internal/app", "TestGitWritesAreDecided"},
 	{"internal/gitrepo/gitcmd/programs.go", "append(slices.Clone(fixed), override{\"core.hooksPath\", os.DevNull})", "slices.Clone(fixed)", "internal/gitrepo", "TestTrustedRunsNothing"},
-	{"internal/confine/githooks.go", "level == sandbox.None || ", "", "internal/app", "TestGitHooksAreConfined"},
+	{"internal/confine/githooks.go", "level == sandbox.None || ", "level == sandbox.None && false || ", "internal/app", "TestGitHooksAreConfined"},
 	{"internal/confine/commands.go", "ch.Said = append(ch.Said, p.moved()...)", "_ = p.moved", "internal/app", "TestMovedReferences"},
 	{"internal/hooks/keeper.go", "return n >= breakerFailures && ", "return n < 0 && ", "internal/hooks", "TestBreaker"},
 	{"internal/extend/hooks.go", "of := hooks.Hook{Origin: name, Project: true}", "of := hooks.Hook{Origin: name, Project: true, Trusted: on}", "internal/app", "TestHooksOfProject"},

@@ -22,16 +22,16 @@ import (
 )
 
 // stragglers are processes that do not want to end. TOKEN is in the arguments
-// of each.
+// of each. Where nothing ends them, they do so themselves within some minutes.
 const stragglers = `
 (sleep TOKEN &)
 setsid sleep TOKEN &
 nohup sleep TOKEN >/dev/null 2>&1 &
-(trap '' TERM INT HUP QUIT; while :; do sleep TOKEN; done) &
+(trap '' TERM INT HUP QUIT; for i in 1 2; do sleep TOKEN; done) &
 sleep TOKEN & kill -STOP $!
 (setsid bash -c '(setsid sleep TOKEN &) ; exec sleep TOKEN' &)
 for i in $(seq 100); do (sleep TOKEN &); done
-export again='sleep 0.01; setsid bash -c "$again" TOKEN & exit 0'; bash -c "$again" TOKEN
+export left=9999 again='((left-- > 0)) || exit; sleep 0.01; setsid bash -c "$again" TOKEN & exit 0'; bash -c "$again" TOKEN
 `
 
 // alive counts processes that have token in their arguments.
@@ -69,7 +69,7 @@ func none(t *testing.T, what string, count func() int) {
 }
 
 func newToken(t *testing.T) string {
-	return fmt.Sprintf("%d.%d", 1000+os.Getpid(), time.Now().UnixNano()%1e9)
+	return fmt.Sprintf("300.%d%09d", os.Getpid(), time.Now().UnixNano()%1e9) // seconds, too
 }
 
 // await waits for a line of a command.
