@@ -25,7 +25,7 @@ func TestSubRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := unix.Renameat2(unix.AT_FDCWD, at("sub"), unix.AT_FDCWD, at("link"), unix.RENAME_EXCHANGE); err != nil {
-		t.Skip("this file system exchanges no names: ", err)
+		t.Fatal(err)
 	}
 	var end sync.WaitGroup
 	stop := make(chan struct{})

@@ -88,9 +88,9 @@ func (w *world) keepTexts() error {
 }
 
 // TakeLeft gives the texts that are left of a folder to take, one world's at a time, the
-// oldest first; view is that of the session in which they are to wait. What was taken is
-// forgotten; where take fails, the texts stay for the next time. What is no file of the
-// user's own is not read.
+// oldest first. The texts wait in the session that view belongs to. A text that was taken is
+// forgotten; where take fails, the texts stay for the next time. Files that another user owns
+// are not read.
 func (m *Manager) TakeLeft(root string, view workspace.Files, take func(Left) error) error {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {

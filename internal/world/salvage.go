@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 )
@@ -48,14 +49,14 @@ func (w *world) noteSession() error {
 		data = append(data, '\n')
 	}
 	err = writeWhole(w.dir, sessionFile, data)
-	if err != nil && writeOver(w.dir, sessionFile, data) == nil { // a command that makes room on a full disk needs none for this
-		return nil
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return writeOver(w.dir, sessionFile, data) // so that a command can start that frees space
 	}
 	return err
 }
 
-// recordBlock is what the record of a session is filled up to, in bytes, so that the next one
-// finds room in its place.
+// recordBlock pads the session record to a multiple of this many bytes, so that a later record
+// of the same size can overwrite it.
 const recordBlock = 4096
 
 // noteTaken notes that what commands changed has been taken, all of it or so far. A server

@@ -73,7 +73,7 @@ const choose = async (opens, item) => {
   await entry.click();
 };
 
-/** Drags the sash until the view is wide enough for all of its foot: VS Code may miss a drag, and lays out the side bar anew when it likes. */
+/** Drags the sash until the whole footer fits. VS Code may miss a drag, and may resize the side bar at any time. */
 const widen = () => eventually('a view with room for all of its foot', async () => { // a sash that is just laid out is missed
   if (await (await view()).evaluate(() => innerWidth >= 380)) { return true; }
   const { x } = await page.locator('.part.auxiliarybar').boundingBox();
