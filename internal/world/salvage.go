@@ -49,8 +49,9 @@ func (w *world) noteSession() error {
 		data = append(data, '\n')
 	}
 	err = writeWhole(w.dir, sessionFile, data)
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return writeOver(w.dir, sessionFile, data) // so that a command can start that frees space
+	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	if full && writeOver(w.dir, sessionFile, data) == nil { // so that a command can start that frees space
+		return nil
 	}
 	return err
 }
