@@ -26,6 +26,10 @@ export class Runs {
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** An agent has started since its row was asked for: what it can and its modes are known by now. */
   private started = false;
+  /** The last ask for the lists, the one that comes after it, and whether that asks for everything. */
+  private lists: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
+  private all = false;
 
   constructor(private readonly ask: Ask, private readonly heard: (change: Change) => void, private readonly failed: (error: unknown) => void) {}
 
@@ -48,11 +52,26 @@ export class Runs {
     }
   }
 
-  /** Asks for the lists, and for what has happened in the runs that are known. */
-  async refresh(all = false): Promise<void> {
+  /**
+   * Asks for the lists, and for what has happened in the runs that are known. One ask follows the other, and those that come
+   * while one is under way share the next: a late answer would put back what a newer one has replaced.
+   */
+  refresh(all = false): Promise<void> {
+    this.all ||= all;
+    if (!this.next) {
+      const lists = this.lists.then(() => this.refreshLists());
+      this.lists = lists.then(() => undefined, () => undefined);
+      this.next = lists.then(fill => Promise.all(fill.map(run => this.fill(run)))).then(() => undefined, e => this.failed(e));
+    }
+    return this.next;
+  }
+
+  // Asks for the lists; gives the runs whose events are to be asked for.
+  private async refreshLists(): Promise<string[]> {
+    const all = this.all, rows = all || this.started || this.agents.length === 0;
+    this.next = undefined;
+    this.all = this.started = false;
     try {
-      const rows = all || this.started || this.agents.length === 0;
-      this.started = false;
       const [{ runs }, agents] = await Promise.all([
         this.ask<{ runs: RunInfo[] }>('sidecar.agent.runs', { all: true }),
         rows ? this.ask<{ agents: Agent[] }>('sidecar.agent.list').then(r => r.agents) : this.agents,
@@ -61,11 +80,11 @@ export class Runs {
       this.agents = agents;
       this.listed = true;
       this.heard({ what: 'lists' });
-      const stale = all ? [...this.known.keys()] : [];
-      const asked = runs.filter(r => r.waitingFor && !this.known.has(r.run)).map(r => r.run);
-      await Promise.all([...stale, ...asked].map(run => this.fill(run)));
+      return [...(all ? this.known.keys() : []), ...runs.filter(r => r.waitingFor && !this.known.has(r.run)).map(r => r.run)];
     } catch (e) {
-      this.failed(e);
+      this.all ||= all;
+      this.started ||= rows;
+      throw e;
     }
   }
 

@@ -17,7 +17,7 @@ const allow = { optionId: 'yes', name: 'Allow', kind: 'allow_once' }, always = {
 let box, server, browser, me, page, played, thinks, ada;
 const disk = name => fs.readFileSync(path.join(box.ws, name), 'utf8');
 const file = name => path.join(box.ws, name);
-const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png') }), 180_000);
+const test = steps(() => ({ me, page, shot: path.join(shots ?? box.root, 'failed.png'), more }), 180_000);
 
 before(async () => {
   box = sandbox(files);
@@ -71,6 +71,12 @@ const choose = async (opens, item) => {
     return false;
   });
   await entry.click();
+};
+
+/** How the view stands: its width, its words, and the names of its buttons. */
+const more = async () => {
+  const f = (await soon(pages()))?.[0];
+  return f ? `the view, ${await f.evaluate(() => innerWidth)} wide: ${await text(f)}\nits buttons: ${await f.locator('button').evaluateAll(all => all.map(b => b.getAttribute('aria-label') ?? b.textContent).join(' | '))}` : 'no view';
 };
 
 /** Drags the sash until the whole footer fits. VS Code may miss a drag, and may resize the side bar at any time. */

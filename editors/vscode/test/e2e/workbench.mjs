@@ -159,7 +159,7 @@ export async function open(box, vsix) {
 
 /**
  * The test function of a file whose tests are steps: each goes on where the one before ended, so after a failure the others say nothing.
- * now() gives the person, their page, and where a screenshot of a failure goes.
+ * now() gives the person, their page, where a screenshot of a failure goes, and more that says how things stood.
  */
 export function steps(now, timeout) {
   let failed = false;
@@ -171,8 +171,8 @@ export function steps(now, timeout) {
       failed = false;
     } finally {
       if (failed) {
-        const { me, page, shot } = now();
-        console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)));
+        const { me, page, shot, more } = now();
+        console.error('the tree:', await me.rows().catch(String), '\nthe queue:', JSON.stringify(await me.agent('sidecar.review.list', {}).catch(String)), ...(more ? [`\n${await more().catch(String)}`] : []));
         await page.screenshot({ path: shot }).catch(() => {});
       }
     }

@@ -80,6 +80,44 @@ test('what an agent can is asked for again when it has started', async () => {
   s.runs.dispose();
 });
 
+test('a late answer about runs does not put back the agents of before', async () => {
+  const waiting: { command: string; answer: (r: object) => void }[] = [], failed: unknown[] = [];
+  const runs = new Runs(((command: string) => new Promise<object>(answer => waiting.push({ command, answer }))) as Ask, () => {}, e => failed.push(e));
+  const answer = (command: string, r: object) => { waiting.splice(waiting.findIndex(w => w.command === command), 1)[0]!.answer(r); };
+  const asked = () => waiting.map(w => w.command).join();
+  runs.agents = [{ name: 'a' } as Agent];
+  const first = runs.refresh();
+  await settled();
+  assert.equal(asked(), 'sidecar.agent.runs');
+  runs.take(event(1, 'note', { reason: 'ready' }));
+  const second = runs.refresh(), third = runs.refresh();
+  await settled();
+  assert.equal(asked(), 'sidecar.agent.runs', 'it waits for the first');
+  answer('sidecar.agent.runs', { runs: [] });
+  await first;
+  await settled();
+  assert.equal(asked(), 'sidecar.agent.runs,sidecar.agent.list', 'the two share one');
+  answer('sidecar.agent.list', { agents: [{ name: 'a', modes: [{ id: 'code', title: 'Code' }] }] });
+  answer('sidecar.agent.runs', { runs: [] });
+  await Promise.all([second, third]);
+  assert.equal(runs.agent('a')?.modes?.[0]?.title, 'Code');
+  assert.deepEqual(failed, []);
+  runs.dispose();
+});
+
+test('what could not be asked for is asked for again', async () => {
+  const s = served([]);
+  const rows = () => s.asked.filter(a => (a as { command: string }).command === 'sidecar.agent.list').length;
+  s.runs.agents = [{ name: 'a' } as Agent];
+  s.break(true);
+  await s.runs.refresh(true);
+  assert.deepEqual([s.failed.length, rows()], [1, 1]);
+  s.break(false);
+  await s.runs.refresh();
+  assert.deepEqual([s.failed.length, rows()], [1, 2]);
+  s.runs.dispose();
+});
+
 test('what is missing before an event is asked for, and nothing is kept twice', async () => {
   const all = Array.from({ length: 12 }, (_, i) => event(i + 1, 'note', { text: String(i + 1) }));
   const s = served(all);
