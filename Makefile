@@ -4,7 +4,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  = -s -w -X github.com/sidecar-ls/sidecar-ls/internal/version.version=$(VERSION)
+LDFLAGS  = -s -w -X github.com/sidecar-ls/sidecar-ls/internal/sys/version.version=$(VERSION)
 # The C sources of the grammars are not ours to mend: no warnings about them.
 export CGO_CFLAGS := -O2 -w
 

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // A log is a file of frames, each one record. A frame is a header of sixteen

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

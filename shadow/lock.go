@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 )
 
 // Others hold a lock for moments, as a server does that starts and looks

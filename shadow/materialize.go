@@ -15,7 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Materialize makes the files of a lazy shadow that are not there yet, for

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
 )
 
 // door is the way of an agent, in its world, to our tools: a socket that it alone sees.

@@ -14,7 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/ownstate"
-	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"

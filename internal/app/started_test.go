@@ -17,7 +17,7 @@ var starters = map[string]string{
 	"internal/gitrepo/gitcmd/settings.go":       "it is given what command.go found",
 	"internal/handover/streams_unix.go":         "this program, by the path that the system gives",
 	"internal/handover/streams_windows.go":      "likewise",
-	"internal/keyring/keyring.go":               "lookup finds it",
+	"internal/sys/keyring/keyring.go":           "lookup finds it",
 	"internal/sandbox/attach_linux.go":          "inside the sandbox",
 	"internal/sandbox/attempts_kernel_linux.go": "this program, by /proc",
 	"internal/sandbox/bare_other.go":            "what confines has it from lookup, or a command's own PATH",
@@ -28,8 +28,8 @@ var starters = map[string]string{
 	"internal/sandbox/probe_linux.go":           "lookup finds bubblewrap",
 	"internal/sandbox/scene_linux.go":           "this program",
 	"internal/setup/setup.go":                   "lookup says that it may be started",
-	"internal/shells/powershell.go":             "lookup found the shell",
-	"internal/shells/shells.go":                 "likewise",
+	"internal/sys/shells/powershell.go":         "lookup found the shell",
+	"internal/sys/shells/shells.go":             "likewise",
 	"internal/worker/parsers.go":                "this program",
 	"internal/worker/pdf.go":                    "this program",
 	"tools/system/gpu.go":                       "lookup finds it",
@@ -105,11 +105,11 @@ func TestArchPrograms(t *testing.T) {
 		})
 	})
 	for file := range looks {
-		if file != "internal/lookup/lookup.go" {
-			t.Errorf("%s looks for programs: internal/lookup does that alone", file)
+		if file != "internal/sys/lookup/lookup.go" {
+			t.Errorf("%s looks for programs: internal/sys/lookup does that alone", file)
 		}
 	}
-	if !looks["internal/lookup/lookup.go"] {
+	if !looks["internal/sys/lookup/lookup.go"] {
 		t.Error("the control: not even lookup.go looks for programs")
 	}
 	for file := range seen {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
 )
 
 // TestUninstall: what is left is listed, nothing goes without the user's word or under a

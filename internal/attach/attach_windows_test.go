@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 )
 
 // mine reports whether a file belongs to this user.

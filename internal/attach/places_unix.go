@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // listen takes a host's name, in every directory where that is possible. free gives

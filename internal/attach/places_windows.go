@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
 )
 
 // The pipe of a host has a name of its own each time: connections keep the last one in

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/retry"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/system"
 )

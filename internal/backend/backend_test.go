@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"

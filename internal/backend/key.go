@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"

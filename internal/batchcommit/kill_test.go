@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/repos"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"

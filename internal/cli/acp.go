@@ -18,7 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

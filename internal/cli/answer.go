@@ -12,7 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 )
 
 // queries are all that command lines can ask; package peers says who may. What agents

@@ -8,7 +8,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 )
 
 // shellSession is the session of the command lines that name none.

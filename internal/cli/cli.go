@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // noProfile is the name for --profile that stands for none.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // Origin is where a source comes from. A later one is laid over an earlier one.

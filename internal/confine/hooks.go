@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 )
 
 // Hook starts a hook's program in root. It reads what commands see, and the files that

@@ -14,7 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
-	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 )
 
 // areasOf are the directories that a command writes to, as far as git may meet

@@ -8,10 +8,10 @@ import (
 	"runtime"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 )
 
 // Spec is what a child process may see and do, and what is looked after while it

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/retry"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // Options say how tasks are run.

@@ -17,7 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // Errors that callers branch on. They come wrapped in what they are about.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/localsock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
 )
 
 // pipeVariable names to a process the pipe by which Start reaches it.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Places are the directories in which agents look for editors. One that is "" is

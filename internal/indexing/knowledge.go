@@ -13,7 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"

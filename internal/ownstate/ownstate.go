@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 )
 
 // places are the directories in .sidecar that the server writes and obeys.

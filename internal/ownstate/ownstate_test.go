@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/statedir"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // Kept is the directory of what is kept of agents: what people have allowed them,

@@ -76,7 +76,7 @@ func (b *build) compile(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	const pkg = "github.com/sidecar-ls/sidecar-ls/internal/version"
+	const pkg = "github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	link := append([]string{"-s", "-w", "-buildid=",
 		"-X", pkg + ".version=" + b.version, "-X", pkg + ".commit=" + b.commit, "-X", pkg + ".date=" + b.date.Format(time.DateOnly)}, t.link...)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=netgo,osusergo", "-ldflags="+strings.Join(link, " "), "-o", b.binary(t), "./cmd/sidecar-ls")

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // journal is the file of a run: a line for each event. A line is written with

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 )
 
 // Options of a Store. Dir is required.

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 const noOverlays = "there are no overlays on this system"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // Level is how well commands can be confined on this machine, worst first.

@@ -20,7 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
-	"github.com/sidecar-ls/sidecar-ls/internal/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // record is what was put where, for undo. It lies in a directory of its own,

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 // Env is where programs and files are looked for.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ledongthuc/pdf"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/web"
 )

@@ -10,7 +10,7 @@ package worker
 import (
 	"io"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 // maxMemory bounds a worker, in bytes.

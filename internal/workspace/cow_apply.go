@@ -8,7 +8,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 var _ View = (*CopyOnWrite)(nil)

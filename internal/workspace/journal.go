@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // A journal is a line "SCJ1 <length> <crc>", then length bytes: the length of

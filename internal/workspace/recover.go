@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // RecoverReport says what Recover found. Its slices are in order.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // install makes want of what there is at e. When staged, its temporary file is

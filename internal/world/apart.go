@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // A copy at a path of its own, where nothing can put one in the place of the folder:

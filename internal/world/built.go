@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // What is built where a copy is elsewhere may have a path in it: that of the folder, if

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 )
 
 // dirLock is the lock on a world's directory, which goes with this process.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 )
 
 // dirLock is the lock on a world's directory, which goes with this process. It is a

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/filelock"
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // Manager has the worlds of a workspace, one for each session and folder.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Elsewhere there are no overlays, and none of their marks.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Output outlives the world that it was made in: what is still in the layer when the

@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

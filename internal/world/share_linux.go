@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Share shows commands the directory lower as on, below their home. What they change

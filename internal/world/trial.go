@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Which kinds of worlds this machine can have is tried out, once; that of an overlay is

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

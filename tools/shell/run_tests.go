@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"

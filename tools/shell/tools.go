@@ -8,7 +8,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/retry"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // TestAside: git on another working tree takes its programs from where the first one

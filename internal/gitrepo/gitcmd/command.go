@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 // Invocation is one run of the git command.

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // NoGit as Config.Git stands for a machine without the git command.

@@ -3,7 +3,7 @@ package gitcmd
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // Command returns the path of the git command. It fails with ErrNoGit when there

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Held is an index file that nobody else writes until it is let go: git respects its

@@ -12,7 +12,7 @@ import (
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // ErrLocked says that another process is writing the index.

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/keyring"
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // grant is what a person's signing in to a server has brought. It is kept where no

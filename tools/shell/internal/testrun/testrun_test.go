@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/shells"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell/internal/detect"
 )

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // ErrLocked says that somebody else has the lock.

@@ -18,8 +18,8 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 // Shell runs command lines.

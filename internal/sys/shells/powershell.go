@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 // The lines of PowerShell are read by its own parser, in a process that parses and

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lookup"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
 // A line that is made here, and not by a person or a model, has each of its words

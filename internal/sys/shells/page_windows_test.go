@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
 const printing = "SIDECAR_TEST_PRINTS"

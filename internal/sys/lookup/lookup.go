@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
 // Options say where programs are looked for. Nothing but code sets them.
