@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
 
 // Past is an entry of the history: what was accepted or applied, or became of

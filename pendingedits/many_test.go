@@ -134,7 +134,7 @@ func TestManyHunksGrow(t *testing.T) {
 		t.Skip("compiles the packages to count what they do")
 	}
 	const n = 500
-	over := []string{".", "../internal/diff", "slices", "sort"}
+	over := []string{".", "../internal/text/diff", "slices", "sort"}
 	counts := opcount.Count(t, "TestManyHunksWork", []int{n, 4 * n}, over...)
 	small, large := counts[0], counts[1]
 	t.Logf("%d and %d hunks: %d and %d statements, %.1f times as many", n, 4*n, small, large, float64(large)/float64(small))

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
 
 // A hunk belongs to the session that proposed it, or to several: to those whose

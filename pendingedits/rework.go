@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
 
 // rework makes the hunks that turn live into want, for an entry that had old's

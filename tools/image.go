@@ -3,7 +3,7 @@ package tools
 import (
 	"fmt"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/picture"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/picture"
 )
 
 // Image is a picture in a result.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/outline"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/outline"
 )
 
 // lineReader cuts a stream into lines of a bounded length.

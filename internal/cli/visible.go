@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
 // onTerminal makes what is printed harmless where a terminal shows it. Names of

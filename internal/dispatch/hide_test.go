@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
 // TestHideJSON: a secret in a string is hidden as the string's reader sees it,

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/events"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
 // output is what a call prints while it runs. A secret may come in two chunks:

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/outline"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/outline"
 )
 
 // Bounds of a frame's header.

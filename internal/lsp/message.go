@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/jsonrpc2"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/outline"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/outline"
 )
 
 // message is a well-formed message. It aliases the frame, which nobody reuses.

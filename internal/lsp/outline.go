@@ -5,7 +5,7 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/outline"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/outline"
 )
 
 // maxDepth is how deep arrays and objects of a message may be nested. The

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/picture"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/picture"
 )
 
 // Image is a picture that an agent has shown. Its data is in a file of the run's.

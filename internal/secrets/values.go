@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
-	"github.com/sidecar-ls/sidecar-ls/internal/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 

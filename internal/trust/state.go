@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
 
 // Changed are the names of the files that are not as they were, sorted.

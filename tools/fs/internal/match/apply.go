@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/diff"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
 
 // Op is one line of an edit script: kept (' '), removed ('-') or added ('+').
