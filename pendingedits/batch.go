@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // A batch is what a session proposes that is accepted as a whole or not at

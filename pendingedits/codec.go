@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // A record is written as fields one after the other: numbers as varints, bytes

@@ -3,7 +3,7 @@ package pendingedits
 import (
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Decision is what a person did with the queue, or an agent that took something

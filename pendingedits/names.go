@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Names says how files are called in the log, which outlives the set of folders

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Open returns the queue that is kept in dir, which is made by the first edit,

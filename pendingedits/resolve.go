@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // resolution is an entry seen against the live text.

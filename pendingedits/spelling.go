@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // real is the name by which the queue knows a file: where the base has it, with no

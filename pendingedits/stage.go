@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // stage gathers what files shall look like in the queue's view, and turns it

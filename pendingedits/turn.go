@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // ErrNoItem says that there is no such entry in the history, or that it can't be

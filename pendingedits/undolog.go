@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // How much can be undone, also after a restart, where nobody says otherwise.

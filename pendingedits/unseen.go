@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // A commit is bound to the texts that a person accepted, not to the names of its files: an agent's own commit may have any

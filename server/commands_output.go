@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 type outputArgs struct {

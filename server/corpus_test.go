@@ -5,9 +5,9 @@ import (
 	"io"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Hostile frames and messages, each against a server of its own.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // ErrNoDiagnostics means that the editor does not tell what it shows.

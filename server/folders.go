@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // FoldersOf are the folders that the client opened, in any of the three ways

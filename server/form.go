@@ -3,7 +3,7 @@ package server
 import (
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 const bom = "\uFEFF"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // plan is what an Apply does: steps of the client, and changes on disk.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Shown is what the user has before them, as far as the client tells it.

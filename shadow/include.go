@@ -13,10 +13,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // IncludeFile lists, in the syntax of gitignore, ignored files that a shadow

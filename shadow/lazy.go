@@ -15,12 +15,12 @@ import (
 	"time"
 	"weak"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // A lazy shadow is a working tree whose files are not there yet. What was

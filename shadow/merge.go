@@ -14,9 +14,9 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Merge is what a shadow's changes come to in the main tree, as data: nothing

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // maxMergeTries is how often a merge is begun because something was changed

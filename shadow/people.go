@@ -3,7 +3,7 @@ package shadow
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Review is what the review queue takes as edits of a merge: the view that

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Errors that callers branch on. They come wrapped in what helps.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 

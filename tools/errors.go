@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Code says why a call failed. The list is closed: clients branch on it.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )

@@ -23,9 +23,9 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 var (
@@ -35,7 +35,7 @@ var (
 )
 
 // subject is the file that is edited: many packages import it.
-const subject = "internal/workspace/overlay.go"
+const subject = "internal/files/workspace/overlay.go"
 
 func main() {
 	log.SetFlags(0)

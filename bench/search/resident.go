@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )
 

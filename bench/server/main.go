@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wire"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )

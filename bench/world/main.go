@@ -28,8 +28,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 

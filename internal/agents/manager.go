@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
@@ -26,7 +27,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // making notes what files are before the agent, or a sub-agent of it, changes them. It

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // scripted is the agent of internal/test/acpagent, built once for all tests.

@@ -35,7 +35,7 @@ func TestEscapes(t *testing.T) {
 		Fixture struct{ Ops []fixtureOp }
 		Cases   []escape
 	}
-	data, err := os.ReadFile("../workspace/testdata/path-escape.json")
+	data, err := os.ReadFile("../files/workspace/testdata/path-escape.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestEscapes(t *testing.T) {
 	allowed, refused := 0, 0
 	for _, c := range file.Cases {
 		if c.Category == "race" {
-			continue // internal/workspace races renames against the disk itself
+			continue // internal/files/workspace races renames against the disk itself
 		}
 		t.Run(c.ID+" "+c.Category, func(t *testing.T) {
 			r := shared

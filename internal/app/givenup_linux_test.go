@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // begun starts a command in a session, and waits until it has printed the word.

@@ -12,10 +12,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/ownstate"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // document is the file of the plan that a question is about.

@@ -16,9 +16,9 @@ import (
 
 	terminal "github.com/creack/pty"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // runRig serves a project by a process of its own: what it has not started is a person's.

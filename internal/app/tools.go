@@ -5,11 +5,11 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
 	"github.com/sidecar-ls/sidecar-ls/tools/editor"

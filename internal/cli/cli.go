@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Streams are the standard streams of a run.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // What is asked about the output that sessions hold.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 )
 
 // following forwards what changes on the disk to the worlds of programs that stay:

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 

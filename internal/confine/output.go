@@ -3,7 +3,7 @@ package confine
 import (
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // HeldOutput lists the output that sessions hold, the newest first; session "" is all.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )

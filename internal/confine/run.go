@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 )

@@ -1,9 +1,9 @@
 package gitrepo
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // MaxPattern bounds a file of patterns, in bytes.

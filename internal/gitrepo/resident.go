@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Changes tells what may have changed in a working tree.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // StageRequest says what is staged.

@@ -17,11 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // gitStatus is what git says, without writing the index again.

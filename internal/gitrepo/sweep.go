@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // A sweep compares the working tree with the index. Files of the index cost one

@@ -7,9 +7,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Untracked says which files that git doesn't know are listed.

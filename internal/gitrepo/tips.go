@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Tips are what the references of a repository name that lead to a checkout: HEAD,

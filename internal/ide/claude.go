@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // claudeHeader is the token as Claude Code sends it.

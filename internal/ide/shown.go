@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Shown is what the user has before them.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )

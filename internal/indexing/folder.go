@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )

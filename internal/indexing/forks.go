@@ -3,8 +3,8 @@ package indexing
 import (
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 

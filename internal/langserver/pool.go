@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Bounds of the pool.

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Rename returns what to change so that the symbol at a position is called

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // maxOwedTries bounds how often it is tried to find out what is owed.

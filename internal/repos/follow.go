@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 )
 
 // follower tells a repository that is a root of the disk what changes in it. It

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 )
 
 // Max bounds how many repositories are kept open.

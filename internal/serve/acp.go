@@ -11,9 +11,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/acp/agentside"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )

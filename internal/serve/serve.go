@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/ide"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
@@ -24,7 +25,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/server"

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
 )
 
 // Area is a directory that commands write to.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

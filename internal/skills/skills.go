@@ -16,8 +16,8 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Bounds of what the specification allows, in characters.

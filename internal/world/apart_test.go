@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Worlds at a path of their own, on every system: what is a command elsewhere is a

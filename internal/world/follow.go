@@ -3,7 +3,7 @@ package world
 import (
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Saved forwards a file of the disk, by its path, to the programs that run in

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // What commands have is looked at and changed through an os.Root: a program of theirs may

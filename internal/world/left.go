@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Texts that commands changed and nobody took outlive the world, too: those of a session

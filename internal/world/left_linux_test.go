@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // lefts are the texts that are left of the folder; they are taken.

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // mover moves trees to the folder, from the layer of a world or from the output of a

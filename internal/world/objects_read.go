@@ -13,8 +13,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // maxObject bounds what is read of a commit or a directory, in bytes.

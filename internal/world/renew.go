@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // renewal brings a copy up to the folder.

@@ -6,8 +6,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // seed puts the output that is held into a copy, the oldest first, that of the session

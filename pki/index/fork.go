@@ -3,7 +3,7 @@ package index
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Fork makes an index of other files that are mostly the same under the same

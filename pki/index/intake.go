@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/imports"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"

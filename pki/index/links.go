@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/imports"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 )

@@ -3,7 +3,7 @@ package index
 import (
 	"bytes"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 	"github.com/sidecar-ls/sidecar-ls/pki/segment"

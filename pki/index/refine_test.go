@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"

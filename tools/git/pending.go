@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // over is what the view has in the repository and the disk has not: what is

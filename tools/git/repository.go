@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

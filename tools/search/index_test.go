@@ -21,11 +21,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // world is a tree that others change, with buffers over it, and an index of it.

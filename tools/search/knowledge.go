@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 	"github.com/sidecar-ls/sidecar-ls/tools"

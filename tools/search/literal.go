@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 )
 
 // needle is a text that every match contains. With fold, ASCII letters match

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/search/internal/dfa"
 )

@@ -7,7 +7,7 @@ package search
 import (
 	_ "embed"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/textindex"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

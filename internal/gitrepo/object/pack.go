@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // pack is one pack file with its index, gitformat-pack(5). Both stay open, so

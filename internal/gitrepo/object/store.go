@@ -17,8 +17,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // ErrMissing says that there is no such object.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // List calls found for the names of the files that a walk of files with opts

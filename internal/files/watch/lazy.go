@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Lazy is the watcher of a disk, which is started for the first one who wants

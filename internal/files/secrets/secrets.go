@@ -1,5 +1,5 @@
 // Package secrets finds the files of a workspace that may hold secrets, by their
-// names. One walker (internal/inventory) decides for both uses: which files are
+// names. One walker (internal/files/inventory) decides for both uses: which files are
 // hidden from commands, and whose values are masked in what goes out.
 package secrets
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 )
 
 // Apart are directories of a workspace that are looked through by themselves, or

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // Values gives a redactor the secrets that the files of the workspace hold for

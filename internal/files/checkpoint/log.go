@@ -17,7 +17,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Log is the file of an agent's changes. A text is in it once, however many changes led

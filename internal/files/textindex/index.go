@@ -16,8 +16,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Index is what is known of one disk. It is safe for concurrent use.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // TestOneWalker: what is hidden from commands is what is masked, however deep it

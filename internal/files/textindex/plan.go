@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // Plan says which files a search has to look at.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/workspace"
 )
 
 // house is a directory whose changes are noted.

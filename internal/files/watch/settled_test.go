@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/watch"
 )
 
 // TestSettled: it is told once after many writes, also in directories that are made
