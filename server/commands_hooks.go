@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 )
 
 // Hooks are the programs that hear of calls: *extend.Extensions.

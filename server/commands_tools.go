@@ -7,7 +7,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

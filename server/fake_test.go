@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 

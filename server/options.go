@@ -6,9 +6,9 @@ import (
 	"log/slog"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/shadow"

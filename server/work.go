@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
 
 // works are the sessions that are shown at work on what they have set out to do.

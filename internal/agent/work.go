@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/json"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
 
 // KeepWork keeps what the agent has set out to do.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // decide answers a permission by the policy; "" leaves it to people. What an agent

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 

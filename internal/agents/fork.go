@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
 // canFork is what Offer.Can says of an agent that forks conversations.

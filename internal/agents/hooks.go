@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 

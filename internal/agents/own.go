@@ -16,8 +16,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )

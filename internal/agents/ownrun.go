@@ -7,8 +7,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
 // ownListed is our own agent as people choose it.

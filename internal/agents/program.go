@@ -10,8 +10,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
 // agent is a program that runs and is talked to.

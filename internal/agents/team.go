@@ -12,8 +12,8 @@ import (
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )

@@ -3,8 +3,8 @@ package agents
 import (
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
 )
 
 // recall gives the session what its agent has set out to do, as the conversation has it,

@@ -12,8 +12,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

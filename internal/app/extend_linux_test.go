@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )

@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/mcpschema"
 	"github.com/sidecar-ls/sidecar-ls/tools"

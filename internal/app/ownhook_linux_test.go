@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"

@@ -8,7 +8,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 )
 

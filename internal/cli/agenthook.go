@@ -13,9 +13,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

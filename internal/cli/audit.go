@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 

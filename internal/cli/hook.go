@@ -11,7 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 )
 
 // hookCommand is the command hook.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
 
 // policyCommand is the command policy.

@@ -12,9 +12,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 )
 
 // runArgs are what a person wants run, as the process sees it that runs it. The

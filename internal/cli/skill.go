@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
 	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

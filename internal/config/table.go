@@ -6,7 +6,7 @@ package config
 import (
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // Type is the shape of a setting's value.

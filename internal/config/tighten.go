@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // stricterOf lets a choice move towards the end of the row's Enum.

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 )
 

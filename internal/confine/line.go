@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 )
 
 // ReadLine reads a command line as the shell does that runs it. Where there is none,

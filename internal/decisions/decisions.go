@@ -8,8 +8,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

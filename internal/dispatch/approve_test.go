@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 )
 
 // lines is a rig with a person who answers with the scope Pattern.

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"encoding/json"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/auditlog"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

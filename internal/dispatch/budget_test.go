@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

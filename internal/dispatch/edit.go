@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

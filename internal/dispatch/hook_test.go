@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

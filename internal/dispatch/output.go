@@ -3,7 +3,7 @@ package dispatch
 import (
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 

@@ -3,8 +3,8 @@ package dispatch
 import (
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 )
 
 // TestReadLine: a line is decided on as the shell reads it that runs it. A rule that

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )

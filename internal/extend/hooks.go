@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
 

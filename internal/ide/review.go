@@ -13,8 +13,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	compare "github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -13,7 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )

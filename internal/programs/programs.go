@@ -15,7 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/hooks"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 )
 
 // maxPrograms bounds how many files the lines of a folder may name.

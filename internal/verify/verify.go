@@ -11,7 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	_ "embed"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/policy/shell"
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 	"github.com/sidecar-ls/sidecar-ls/internal/trust"

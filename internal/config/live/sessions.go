@@ -3,7 +3,7 @@ package live
 import (
 	"cmp"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
 
 // OfSessions are what the settings say about sessions.

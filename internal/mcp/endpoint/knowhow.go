@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/events"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills/offered"
 )

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
 
 // Registry says how a session is shown its tools.

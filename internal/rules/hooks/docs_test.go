@@ -35,7 +35,7 @@ func table() string {
 
 // TestDocs: docs/hooks.md has the table of events of the code, and its example runs.
 func TestDocs(t *testing.T) {
-	const name = "../../docs/hooks.md"
+	const name = "../../../docs/hooks.md"
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(data) {
-		t.Error("the table of events is not that of the code; go test ./internal/hooks -run Docs -update writes it")
+		t.Error("the table of events is not that of the code; go test ./internal/rules/hooks -run Docs -update writes it")
 	}
 
 	_, example, _ := bytes.Cut(data, []byte("```json\n"))

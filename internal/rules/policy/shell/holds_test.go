@@ -3,7 +3,7 @@ package shell
 import (
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // hiding are lines that run evil, or push, without that the words of a command

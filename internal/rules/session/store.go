@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/steps"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
 
 // Default is the session of whoever names none. It is always open.

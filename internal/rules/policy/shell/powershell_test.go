@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // The parser's words below were written down by its documentation: PowerShell does

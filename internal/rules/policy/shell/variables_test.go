@@ -3,7 +3,7 @@ package shell
 import (
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // A variable that stays set in the shell counts for the commands after it as
