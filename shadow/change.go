@@ -17,8 +17,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 )
 
 // side is a file in one of two states.

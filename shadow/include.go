@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 )
 
 // IncludeFile lists, in the syntax of gitignore, ignored files that a shadow

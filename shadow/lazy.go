@@ -16,10 +16,10 @@ import (
 	"weak"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 

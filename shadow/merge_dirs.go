@@ -10,8 +10,8 @@ import (
 
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/rename"
 )
 
 // What the shadow puts into a directory that the main tree has renamed belongs

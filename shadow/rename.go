@@ -7,7 +7,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/rename"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/rename"
 )
 
 // renames makes one change of a deleted and a created file that have the same

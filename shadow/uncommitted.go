@@ -18,11 +18,11 @@ import (
 	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/worktree"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 )
 
 // uncommitted is a file of the main tree that is not as the commit has it.

@@ -13,8 +13,8 @@ import (
 // bare name would be looked for on PATH, also in the workspace.
 var starters = map[string]string{
 	"internal/evals/tree.go":                    "lookup finds git",
-	"internal/gitrepo/gitcmd/command.go":        "lookup finds git",
-	"internal/gitrepo/gitcmd/settings.go":       "it is given what command.go found",
+	"internal/git/gitrepo/gitcmd/command.go":    "lookup finds git",
+	"internal/git/gitrepo/gitcmd/settings.go":   "it is given what command.go found",
 	"internal/handover/streams_unix.go":         "this program, by the path that the system gives",
 	"internal/handover/streams_windows.go":      "likewise",
 	"internal/sys/keyring/keyring.go":           "lookup finds it",

@@ -17,8 +17,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/repos"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/crash"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"

@@ -4,7 +4,7 @@
 // where git has its own.
 //
 //	Spec ── settings ── hidden.go ── tracked.go ── gitconfig.go
-//	  └─► Command (run.go), looked after by internal/settle until it has ended
+//	  └─► Command (run.go), looked after by internal/git/settle until it has ended
 //	        └─► commands.go, servers.go, mcp.go: for whom
 package confine
 
@@ -20,7 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
@@ -56,7 +56,7 @@ type Options struct {
 	Decided func(what string, of []workspace.Held, whole bool, err error)
 
 	// Log and Warn hear of what was set aside of a program's making while nobody
-	// waited for it; see internal/settle. Warn puts a text before the user.
+	// waited for it; see internal/git/settle. Warn puts a text before the user.
 	Log  *slog.Logger
 	Warn func(text string)
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitconfig"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
 )
 
 // gitKeys are the settings of the user's that git may know in the sandbox: who

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 

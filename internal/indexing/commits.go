@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/pki/history"
 	"github.com/sidecar-ls/sidecar-ls/pki/terms"
 )

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/object"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/object"
 )
 
 // maxObject bounds what is read of a commit or a directory, in bytes.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

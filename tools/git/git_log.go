@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

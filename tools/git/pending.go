@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 )
 
 // over is what the view has in the repository and the disk has not: what is

@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
