@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // MCP has the MCP servers whose tools are offered.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 type outputArgs struct {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 type showArgs struct {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // fakeIndex is a project index that is as far as the test says.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // ErrNobody means that the editor can't show a question.

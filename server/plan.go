@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // plan is what an Apply does: steps of the client, and changes on disk.

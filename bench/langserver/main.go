@@ -24,8 +24,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/servers"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 var (

@@ -96,7 +96,7 @@ var lines = []line{
 	{number: "37", claim: "commits by commands, by plumbing too", pkg: "internal/app", tests: "TestCommitsHaveWhatWasShown"},
 	{number: "38", claim: "frames and messages", pkg: "server", tests: "TestCorpus"},
 	{number: "40", claim: "many calls at once", pkg: "internal/app", tests: "TestManyCalls"},
-	{number: "41", claim: "clients that die or do not read", pkg: "internal/lsp", tests: "TestClientThatDoesNotRead|TestClientThatNeverReads|TestPeerGone|TestStreamEnds"},
+	{number: "41", claim: "clients that die or do not read", pkg: "internal/wire/lsp", tests: "TestClientThatDoesNotRead|TestClientThatNeverReads|TestPeerGone|TestStreamEnds"},
 	{number: "41", claim: "servers that are killed", pkg: "internal/app", tests: "TestKilledServer"},
 	{number: "47", claim: "output stays off the disk", pkg: "internal/world", tests: "TestHeld|TestHeldKilled|TestHeldQuota"},
 	{number: "47", claim: "obeyed names in output are decided", pkg: "internal/world", tests: "TestDecidedApart|TestEnvironmentLinks"},

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
 // frameNow keeps how requests begin, when that is another way than before. It stays the

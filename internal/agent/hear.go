@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
 // hear takes in what people say. An answer to a question of before a restart goes to

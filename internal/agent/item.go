@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
 // version is that of the journal's format. A journal of a later one is refused.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/model"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
 // rig is an agent with a model that the test plays, and tools that it makes up.

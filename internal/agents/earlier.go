@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // Bounds of a list of earlier conversations. An agent that has more pages is asked for

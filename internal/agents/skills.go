@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // start starts the agent's program in the session's world and opens the conversation.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // loudly has the model read a file, change it, and run a command that is asked about.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // speaking is the variable by which the tests' program speaks with an editor in the place

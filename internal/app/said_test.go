@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // TestCapabilitiesPage: docs/protocol.md names the capabilities that the server

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 func declared(n int, action string) clients.Called {

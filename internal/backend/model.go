@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/model"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
-	"github.com/sidecar-ls/sidecar-ls/internal/acp/agentside"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp/agentside"
 )
 
 // acpQuery is the name of the query after which the Agent Client Protocol is spoken.

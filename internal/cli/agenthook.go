@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
@@ -17,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

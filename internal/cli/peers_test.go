@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/agenthook"
 )
 
 // TestWhoMay: each command, and each query that a server answers, has a row in the table

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // fakeArg makes this test binary a language server that behaves as the next

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // Position is what a question is about: a column of a line, or a symbol on it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // Rename returns what to change so that the symbol at a position is called

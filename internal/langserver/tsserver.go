@@ -3,7 +3,7 @@ package langserver
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // typescript-language-server tells problems without a version, and says nothing

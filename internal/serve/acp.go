@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
-	"github.com/sidecar-ls/sidecar-ls/internal/acp/agentside"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp/agentside"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/agenthook"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/agenthook"
 )
 
 // client is a row of the table.

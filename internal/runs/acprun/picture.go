@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // maxPictures bounds those of one event.

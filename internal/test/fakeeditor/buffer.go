@@ -7,8 +7,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // buffer is an open document.

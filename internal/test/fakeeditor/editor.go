@@ -15,7 +15,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // Options describe the editor. With the zero value it offers what most editors

@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // state is how a session works, as a client chooses it. Clients of late show the config

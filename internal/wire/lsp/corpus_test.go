@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/framecorpus"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 // minimal is the least server that has a life cycle. workspace/symbol with a

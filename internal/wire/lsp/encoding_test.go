@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/lsp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
 var encodings = []lsp.Encoding{lsp.UTF8, lsp.UTF16, lsp.UTF32}

@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // itemOf is a prompt as a run hears it. A file that is named in the middle of the text

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // Bounds of a connection.
