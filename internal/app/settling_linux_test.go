@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
 // TestServersMakeNoRepositories: what MCP servers and language servers that may

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"

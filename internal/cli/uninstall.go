@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
@@ -19,7 +20,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/trust"
-	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // leftover is something of ours on this machine.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/world"
 )
 
 // Commands have a home of their own, in which a first build would begin from

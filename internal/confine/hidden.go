@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
 )
 
 // surroundings puts into a Spec what commands must not see or change of what is

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 

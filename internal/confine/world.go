@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 )
 
 func main() { os.Exit(sandbox.Init(os.Args[2:], os.Stdout, os.Stderr, nil)) }

@@ -7,7 +7,7 @@
 //	upper layer          a private directory outside of the folder; commands write here
 //	lower layer          the folder, which no command changes
 //
-// An overlay of the two is mounted for commands alone (internal/sandbox). Between
+// An overlay of the two is mounted for commands alone (internal/box/sandbox). Between
 // commands the upper layer holds what the view has and the folder has not, and
 // what was built and nobody reviews (through.go). It goes with the session.
 //

@@ -3,7 +3,7 @@ package world
 import (
 	"io/fs"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 )
 
 // layer is where commands change what they see of a folder: over it, or in a copy

@@ -361,7 +361,7 @@ func isEmpty(in *osfile.Dir, info fs.FileInfo, name string) bool {
 }
 
 // standIn reports whether something looks like what stands in for a protected name:
-// internal/sandbox makes that, and takes it away. A command can make what looks so, too.
+// internal/box/sandbox makes that, and takes it away. A command can make what looks so, too.
 func standIn(info fs.FileInfo) bool {
 	return info.Mode()&fs.ModeSticky != 0 && (info.IsDir() || info.Size() == 0)
 }
