@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/plugin"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

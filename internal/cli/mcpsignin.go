@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 )
 
 // mcpSignIn has the process that serves the workspace begin to sign its user in, and gives

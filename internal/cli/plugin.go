@@ -10,7 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
-	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/plugin"
 )
 
 // pluginVerbs are what the command plugin does; each but list and new takes a plugin.

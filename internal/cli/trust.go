@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
 
 // trustFolder says whether the user trusts a workspace, shows what has changed since,

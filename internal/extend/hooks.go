@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
 
 // maxFolders is up to how many folders of a workspace are looked at.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
-	"github.com/sidecar-ls/sidecar-ls/internal/plugin"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
-	"github.com/sidecar-ls/sidecar-ls/internal/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/trust"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
 )
 
 // trustAsker asks whoever sits at the editor about what has changed in trusted

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/trust"
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
 )
 
 // maxTrusted is up to how many folders of a workspace bring something that takes trust.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
-	"github.com/sidecar-ls/sidecar-ls/internal/trust"
 )
 
 // opened are settings of a workspace with these folders, whose project says text.
