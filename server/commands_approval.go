@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 )
 
 type openApproval struct {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/verify"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/offered"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/skills/offered"
 )
 
 // Bounds of instructions for parts of folders.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/confine"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
-	"github.com/sidecar-ls/sidecar-ls/internal/decisions"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/batchcommit"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/ownstate"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/backend"
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/evals"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 )
 
 // evalFlags are the flags of agent eval alone.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )

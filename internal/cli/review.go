@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/verify"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 

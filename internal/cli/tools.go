@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 

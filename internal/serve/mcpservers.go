@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/config/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

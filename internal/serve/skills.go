@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/offered"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/skills/offered"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 )
 
 // trustAsker asks whoever sits at the editor about what has changed in trusted

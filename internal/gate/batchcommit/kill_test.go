@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"

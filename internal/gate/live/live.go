@@ -15,8 +15,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
