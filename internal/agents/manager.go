@@ -17,10 +17,10 @@ import (
 	"time"
 
 	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
@@ -42,7 +42,7 @@ type Gate interface {
 // Workspace is the workspace as it is now.
 type Workspace interface {
 	Gate() Gate
-	Parts() programs.Parts
+	Parts() program.Parts
 	NoWorld() error                    // why no program can be given a world
 	Pending(session string) []string   // the ids of its changes that wait for review
 	Files(session string) []string     // the names of its files with such changes
@@ -371,7 +371,7 @@ func (m *Manager) bind(p profiles.Profile) (profiles.Profile, error) {
 	return p.Bind(path, nil)
 }
 
-func (m *Manager) find(program string) (string, error) { return m.o.Programs.Find(program) }
+func (m *Manager) find(name string) (string, error) { return m.o.Programs.Find(name) }
 
 // open opens the session of a run.
 func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Session, error) {
@@ -379,7 +379,7 @@ func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Sess
 		r.ID = session.NewID(p.Name)
 	}
 	if r.Mode == "" && r.Under == "" {
-		r.Mode = programs.Reviewed
+		r.Mode = program.Reviewed
 	}
 	return m.o.Sessions.Open(r)
 }

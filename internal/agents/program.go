@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
@@ -19,12 +19,12 @@ type agent struct {
 	conn    *acp.Conn
 	bridge  *acprun.Bridge
 	session *acp.Session
-	program *programs.Running
+	program *program.Running
 	said    *lastLines // on its standard error
 	door    *door      // nil: it has no way to our tools
 
 	ended  chan struct{} // closed when the program has ended and all is taken over
-	result programs.Result
+	result program.Result
 	err    error
 }
 
@@ -54,7 +54,7 @@ func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []stri
 	}
 	parts := m.o.Parts()
 	parts.Started = streams.closeTheirs
-	a.program, err = programs.Begin(m.base, parts, s, programs.Request{
+	a.program, err = program.Begin(m.base, parts, s, program.Request{
 		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: p.Environ(os.Environ(), m.find), Pass: p.Env, Network: p.Network,

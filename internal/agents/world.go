@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
@@ -133,13 +133,13 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 	if r.OutputLimit != nil && *r.OutputLimit >= 0 && *r.OutputLimit < maxTerminal {
 		t.limit = int(*r.OutputLimit)
 	}
-	program, err := programs.Begin(w.m.base, w.m.o.Parts(), w.session, programs.Request{
+	p, err := program.Begin(w.m.base, w.m.o.Parts(), w.session, program.Request{
 		Argv: argv, Dir: dir, Host: confine.Hosted{Env: env, Pass: pass, InPlace: true}, Out: t, Err: t,
 	})
 	if err != nil {
 		return nil, err
 	}
-	t.program = program
+	t.program = p
 	go t.run()
 	return t, nil
 }
@@ -189,7 +189,7 @@ const maxTerminal = 1 << 20
 
 // terminal is a command that an agent has started.
 type terminal struct {
-	program *programs.Running
+	program *program.Running
 	limit   int
 
 	mu      sync.Mutex

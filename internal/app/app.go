@@ -17,7 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
@@ -40,7 +41,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/internal/worker"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -30,8 +30,8 @@ var starters = map[string]string{
 	"internal/setup/setup.go":                       "lookup says that it may be started",
 	"internal/sys/shells/powershell.go":             "lookup found the shell",
 	"internal/sys/shells/shells.go":                 "likewise",
-	"internal/worker/parsers.go":                    "this program",
-	"internal/worker/pdf.go":                        "this program",
+	"internal/exec/worker/parsers.go":               "this program",
+	"internal/exec/worker/pdf.go":                   "this program",
 	"tools/system/gpu.go":                           "lookup finds it",
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 )
@@ -113,16 +113,16 @@ func environment(pass []string) []string {
 var errNobodyHosts = errors.New("no process serves the workspace")
 
 // hostHere runs the program in a workspace that is opened for it.
-func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (programs.Result, error) {
+func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (program.Result, error) {
 	if err := c.makeRoom(ctx); err != nil {
-		return programs.Result{}, err
+		return program.Result{}, err
 	}
 	mode := c.mode
 	c.mode = "" // is that of the program's session
 	w, err := c.open(ctx, app.QueueAlways)
 	c.mode = mode
 	if err != nil {
-		return programs.Result{}, err
+		return program.Result{}, err
 	}
 	defer func() { _ = w.Close() }()
 	return host(ctx, w, a, s.theirs)
@@ -130,11 +130,11 @@ func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (programs.Res
 
 // host runs a program in a workspace. files are its terminal alone, or its standard
 // streams; they are closed here.
-func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (programs.Result, error) {
+func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (program.Result, error) {
 	if err := w.Home.LockedOut(); err != nil {
-		return programs.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
+		return program.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
 	}
-	r := programs.Request{
+	r := program.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
 		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network},
 	}
@@ -145,7 +145,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	}
 	parts := serve.Programs(w)
 	parts.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
-	res, err := programs.Run(ctx, parts, r)
+	res, err := program.Run(ctx, parts, r)
 	closeAll(files) // standard error is copied to until now
 	switch {
 	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
@@ -161,7 +161,7 @@ func closeAll(files []*os.File) {
 }
 
 // sayRun says on standard error what became of what the program wrote.
-func (c *cli) sayRun(r programs.Result) {
+func (c *cli) sayRun(r program.Result) {
 	out := onTerminal(c.Err)
 	if c.json {
 		data, err := json.Marshal(r)

@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 )
 
 var errNoStreams = errors.New("on this system no program can be run so that what it writes waits for review. Run it in a shadow workspace instead: sidecar-ls shadow create NAME, run it in the directory that this names, then sidecar-ls shadow merge NAME, which brings what it wrote into the review queue")
@@ -25,8 +25,8 @@ func (*streams) close() {}
 
 func (c *cli) streams() (*streams, error) { return nil, errNoStreams }
 
-func (c *cli) hostThere(context.Context, runArgs, *streams) (programs.Result, error) {
-	return programs.Result{}, errNoStreams
+func (c *cli) hostThere(context.Context, runArgs, *streams) (program.Result, error) {
+	return program.Result{}, errNoStreams
 }
 
 func hostFor(context.Context, *app.Client, net.Conn, json.RawMessage) (any, error) {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 )
 
 // streams are those of a program that this process runs for a person: a terminal of
@@ -112,8 +112,8 @@ type ready struct {
 }
 
 // hostThere has the process that serves the workspace run the program.
-func (c *cli) hostThere(ctx context.Context, a runArgs, s *streams) (programs.Result, error) {
-	var res programs.Result
+func (c *cli) hostThere(ctx context.Context, a runArgs, s *streams) (program.Result, error) {
+	var res program.Result
 	f, err := c.folder()
 	if err != nil {
 		return res, err

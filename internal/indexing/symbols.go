@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/worker"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/worker"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"

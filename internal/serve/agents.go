@@ -14,11 +14,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/attach"
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
-	"github.com/sidecar-ls/sidecar-ls/internal/programs"
 	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/server"
@@ -40,8 +40,8 @@ type Agents struct {
 
 // NewAgents makes those of a client that is to be named with Of. Its user has to be
 // what Through returns, so that agents ask in their runs.
-func NewAgents(program string) *Agents {
-	return &Agents{program: program, listeners: map[*func(runs.Event)]bool{}}
+func NewAgents(self string) *Agents {
+	return &Agents{program: self, listeners: map[*func(runs.Event)]bool{}}
 }
 
 // Of says whose agents they are.
@@ -125,7 +125,7 @@ type around struct{ c *app.Client }
 
 func (a around) Gate() agents.Gate     { return a.c.Workspace().Dispatch }
 func (a around) Hooks() dispatch.Hooks { return a.c.Workspace().Extensions }
-func (a around) Parts() programs.Parts { return Programs(a.c.Workspace()) }
+func (a around) Parts() program.Parts  { return Programs(a.c.Workspace()) }
 
 func (a around) NoWorld() error {
 	confiner := a.c.Workspace().Confiner
@@ -146,9 +146,9 @@ func (a around) Pending(session string) (ids []string) {
 }
 
 // Programs is what running a program in a workspace takes.
-func Programs(w *app.Workspace) programs.Parts {
+func Programs(w *app.Workspace) program.Parts {
 	commands := confine.Commands{Confiner: w.Confiner}
-	return programs.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave, Shell: commands.Shell}
+	return program.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave, Shell: commands.Shell}
 }
 
 // tell hands an event to the listeners.

@@ -359,7 +359,7 @@ func TestLinks(t *testing.T) {
 	r.write("a/real/x", "text")
 	secret := filepath.Join(t.TempDir(), "secret")
 	r.write(secret, "secret")
-	for name, to := range map[string]string{"out": secret, "skills": filepath.Dir(secret), "up": "../../..", "in": "real", "loop": ".", "gone": "nowhere"} {
+	for name, to := range map[string]string{"out": secret, "skills": filepath.Dir(secret), "up": "../..", "in": "real", "loop": ".", "gone": "nowhere"} {
 		if err := ownfile.Symlink(to, filepath.Join(r.dir, "a", name)); err != nil {
 			t.Fatal(err)
 		}

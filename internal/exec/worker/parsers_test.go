@@ -22,7 +22,7 @@ import (
 func program(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "sidecar-ls")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "../../cmd/sidecar-ls").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "../../../cmd/sidecar-ls").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin

@@ -1,6 +1,6 @@
-// Package programs runs a program of the user's in a session of its own: it sees what
+// Package program runs a program of the user's in a session of its own: it sees what
 // the session sees, and what it writes becomes edits of the session while it runs.
-package programs
+package program
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
