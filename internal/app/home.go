@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 )
 
 // TestSetupCommands: an editor's user sees the diff, and decides.

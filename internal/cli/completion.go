@@ -13,9 +13,9 @@ import (
 	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/evals"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
-	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/handover"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/handover"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/server"

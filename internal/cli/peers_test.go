@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/agenthook"
 )
 
@@ -29,7 +29,7 @@ func TestWhoMay(t *testing.T) {
 	}
 	for _, name := range names {
 		if !peers.Known(name) {
-			t.Errorf("internal/peers/table.go has no row for %q", name)
+			t.Errorf("internal/doors/peers/table.go has no row for %q", name)
 		}
 	}
 	for verb := range reviewVerbs {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
-	"github.com/sidecar-ls/sidecar-ls/internal/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 )
 
 // query is what the command line asks of a workspace: of the process that

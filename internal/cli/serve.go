@@ -9,9 +9,9 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/ide"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/ide"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 

@@ -3,7 +3,7 @@ package serve
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

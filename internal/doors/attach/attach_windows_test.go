@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/localsock"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"

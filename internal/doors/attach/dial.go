@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 )
 
 // Find says who the host of dir is. It fails with ErrNone.
