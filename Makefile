@@ -27,7 +27,7 @@ test: tools ## everything with the race detector, and the extension in VS Code's
 	$(MAKE) windows
 	$(MAKE) test-vscode
 
-SWEPT := ./internal/agent ./pendingedits ./pki/treesitter ./internal/git/gitrepo ./internal/box/sandbox ./internal/files/workspace ./tools/search ./shadow
+SWEPT := ./internal/agents/loop ./pendingedits ./pki/treesitter ./internal/git/gitrepo ./internal/box/sandbox ./internal/files/workspace ./tools/search ./shadow
 
 sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
 	$(GO) test -timeout 10h $(SWEPT) -everything

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -18,26 +18,26 @@ type Agents interface {
 	List() ([]AgentInfo, error)
 	// Earlier are the conversations that an agent had in the workspace, the newest first.
 	Earlier(ctx context.Context, agent, cursor string, consent bool) (AgentSessions, error)
-	Begin(AgentBegin) (*runs.Run, error)
-	Ready(context.Context, *runs.Run) error // waits for the agent of a run; one that fails is ended
-	Get(id string) (*runs.Run, error)
-	Wake(*runs.Run) error // gives a run of an earlier process its agent again
-	Choose(ctx context.Context, r *runs.Run, mode, model string) error
-	Stop(r *runs.Run, call string) error // ends the command of a call alone
-	ModeSet(session, mode string)        // a session works in another mode
-	Fork(ctx context.Context, r *runs.Run, at int64) (*runs.Run, error)
-	Rewind(ctx context.Context, r *runs.Run, at int64, what string) error
-	Budget(r *runs.Run, b AgentBudget) error
-	Compact(ctx context.Context, r *runs.Run) error
-	Summary(r *runs.Run, at int, text string) error // "" takes it away
-	Runs(all bool) ([]runs.Info, error)
+	Begin(AgentBegin) (*conversation.Run, error)
+	Ready(context.Context, *conversation.Run) error // waits for the agent of a run; one that fails is ended
+	Get(id string) (*conversation.Run, error)
+	Wake(*conversation.Run) error // gives a run of an earlier process its agent again
+	Choose(ctx context.Context, r *conversation.Run, mode, model string) error
+	Stop(r *conversation.Run, call string) error // ends the command of a call alone
+	ModeSet(session, mode string)                // a session works in another mode
+	Fork(ctx context.Context, r *conversation.Run, at int64) (*conversation.Run, error)
+	Rewind(ctx context.Context, r *conversation.Run, at int64, what string) error
+	Budget(r *conversation.Run, b AgentBudget) error
+	Compact(ctx context.Context, r *conversation.Run) error
+	Summary(r *conversation.Run, at int, text string) error // "" takes it away
+	Runs(all bool) ([]conversation.Info, error)
 	Has(session string) bool // whether a session is that of a run that has not ended
 	// Request returns the request after which a pending change of these sessions was made.
-	Request(sessions []string, hunk string) (run string, r runs.Request, ok bool)
+	Request(sessions []string, hunk string) (run string, r conversation.Request, ok bool)
 	// Asked are the open questions of agents that work.
-	Asked() []runs.Event
+	Asked() []conversation.Event
 	// Subscribe calls f for every event of every run from now on.
-	Subscribe(f func(runs.Event)) (cancel func())
+	Subscribe(f func(conversation.Event)) (cancel func())
 }
 
 // AgentInfo is an agent as people choose it.
@@ -102,7 +102,7 @@ func (s *Server) agents() (Agents, error) {
 }
 
 // run is one that may be one of an earlier process.
-func (s *Server) run(id string) (*runs.Run, error) {
+func (s *Server) run(id string) (*conversation.Run, error) {
 	a, err := s.agents()
 	if err != nil {
 		return nil, err
@@ -143,16 +143,16 @@ func (s *Server) sessionsOfAgent(ctx context.Context, a agentSessionsArgs) (Agen
 }
 
 type agentRunArgs struct {
-	Prompt      string            `json:"prompt,omitempty"`
-	Agent       string            `json:"agent,omitempty"`
-	Session     string            `json:"session,omitempty"`
-	Mode        string            `json:"mode,omitempty"`
-	Shadow      string            `json:"shadow,omitempty"`
-	Model       string            `json:"model,omitempty"`
-	Attachments []runs.Attachment `json:"attachments,omitempty"`
-	Budget      agentBudgetArgs   `json:"budget,omitzero"`
-	Consent     bool              `json:"consent,omitempty"`
-	Resume      string            `json:"resume,omitempty"` // an id of sidecar.agent.sessions
+	Prompt      string                    `json:"prompt,omitempty"`
+	Agent       string                    `json:"agent,omitempty"`
+	Session     string                    `json:"session,omitempty"`
+	Mode        string                    `json:"mode,omitempty"`
+	Shadow      string                    `json:"shadow,omitempty"`
+	Model       string                    `json:"model,omitempty"`
+	Attachments []conversation.Attachment `json:"attachments,omitempty"`
+	Budget      agentBudgetArgs           `json:"budget,omitzero"`
+	Consent     bool                      `json:"consent,omitempty"`
+	Resume      string                    `json:"resume,omitempty"` // an id of sidecar.agent.sessions
 }
 
 type runResult struct {
@@ -167,7 +167,7 @@ func (s *Server) runAgent(ctx context.Context, a agentRunArgs) (runResult, error
 	if err != nil {
 		return runResult{}, err
 	}
-	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: runs.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Budget: a.Budget.budget(), Consent: a.Consent, Resume: a.Resume})
+	r, err := m.Begin(AgentBegin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: conversation.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Budget: a.Budget.budget(), Consent: a.Consent, Resume: a.Resume})
 	if err != nil {
 		return runResult{}, sessionError(err)
 	}
@@ -177,7 +177,7 @@ func (s *Server) runAgent(ctx context.Context, a agentRunArgs) (runResult, error
 		}
 	}
 	if a.Prompt != "" || len(a.Attachments) > 0 {
-		if _, err := r.Prompt(runs.Item{Text: a.Prompt, Attachments: a.Attachments}, runs.Queue); err != nil {
+		if _, err := r.Prompt(conversation.Item{Text: a.Prompt, Attachments: a.Attachments}, conversation.Queue); err != nil {
 			return runResult{}, errors.Join(err, r.Close())
 		}
 	}
@@ -185,11 +185,11 @@ func (s *Server) runAgent(ctx context.Context, a agentRunArgs) (runResult, error
 }
 
 type promptArgs struct {
-	Run         string            `json:"run"`
-	Text        string            `json:"text"`
-	Attachments []runs.Attachment `json:"attachments,omitempty"`
-	When        string            `json:"when,omitempty"`
-	StartIfIdle *bool             `json:"startIfIdle,omitempty"`
+	Run         string                    `json:"run"`
+	Text        string                    `json:"text"`
+	Attachments []conversation.Attachment `json:"attachments,omitempty"`
+	When        string                    `json:"when,omitempty"`
+	StartIfIdle *bool                     `json:"startIfIdle,omitempty"`
 }
 
 type itemResult struct {
@@ -197,7 +197,7 @@ type itemResult struct {
 }
 
 func (s *Server) promptAgent(_ context.Context, a promptArgs) (itemResult, error) {
-	item := runs.Item{Text: a.Text, Attachments: a.Attachments, Hold: a.StartIfIdle != nil && !*a.StartIfIdle}
+	item := conversation.Item{Text: a.Text, Attachments: a.Attachments, Hold: a.StartIfIdle != nil && !*a.StartIfIdle}
 	return s.prompt(a.Run, item, a.When)
 }
 
@@ -208,15 +208,15 @@ type steerArgs struct {
 }
 
 func (s *Server) steerAgent(_ context.Context, a steerArgs) (itemResult, error) {
-	when := map[string]string{"": runs.Steer, "nudge": runs.Steer, "interrupt": runs.Interrupt}[a.Kind]
+	when := map[string]string{"": conversation.Steer, "nudge": conversation.Steer, "interrupt": conversation.Interrupt}[a.Kind]
 	if when == "" {
 		return itemResult{}, invalidParams("kind: nudge or interrupt is expected")
 	}
-	return s.prompt(a.Run, runs.Item{Text: a.Text}, when)
+	return s.prompt(a.Run, conversation.Item{Text: a.Text}, when)
 }
 
 // prompt has a run hear something; one of an earlier process gets its agent again.
-func (s *Server) prompt(id string, item runs.Item, when string) (itemResult, error) {
+func (s *Server) prompt(id string, item conversation.Item, when string) (itemResult, error) {
 	r, err := s.awake(id)
 	if err != nil {
 		return itemResult{}, err
@@ -228,7 +228,7 @@ func (s *Server) prompt(id string, item runs.Item, when string) (itemResult, err
 	return itemResult{made}, nil
 }
 
-func (s *Server) awake(id string) (*runs.Run, error) {
+func (s *Server) awake(id string) (*conversation.Run, error) {
 	r, err := s.run(id)
 	if err != nil {
 		return nil, err
@@ -252,11 +252,11 @@ type editItemArgs struct {
 }
 
 func (s *Server) editPrompt(_ context.Context, a editItemArgs) (none, error) {
-	return s.withRun(a.Run, func(r *runs.Run) error { return r.Edit(a.Item, a.Text) })
+	return s.withRun(a.Run, func(r *conversation.Run) error { return r.Edit(a.Item, a.Text) })
 }
 
 func (s *Server) withdrawPrompt(_ context.Context, a itemArgs) (none, error) {
-	return s.withRun(a.Run, func(r *runs.Run) error { return r.Withdraw(a.Item) })
+	return s.withRun(a.Run, func(r *conversation.Run) error { return r.Withdraw(a.Item) })
 }
 
 type answerRunArgs struct {
@@ -269,7 +269,7 @@ type answerRunArgs struct {
 const byEditor = "editor"
 
 func (s *Server) answerAgent(_ context.Context, a answerRunArgs) (none, error) {
-	return s.withRun(a.Run, func(r *runs.Run) error {
+	return s.withRun(a.Run, func(r *conversation.Run) error {
 		if m, err := s.agents(); err == nil {
 			if err := m.Wake(r); err != nil {
 				return err
@@ -279,7 +279,7 @@ func (s *Server) answerAgent(_ context.Context, a answerRunArgs) (none, error) {
 	})
 }
 
-func (s *Server) withRun(id string, f func(*runs.Run) error) (none, error) {
+func (s *Server) withRun(id string, f func(*conversation.Run) error) (none, error) {
 	r, err := s.run(id)
 	if err != nil {
 		return none{}, err
@@ -295,15 +295,15 @@ type runArgs struct {
 }
 
 type stateResult struct {
-	State runs.State `json:"state"`
+	State conversation.State `json:"state"`
 }
 
 func (s *Server) cancelAgent(_ context.Context, a runArgs) (stateResult, error) {
-	return s.stateOf(a, (*runs.Run).Cancel)
+	return s.stateOf(a, (*conversation.Run).Cancel)
 }
 
 func (s *Server) pauseAgent(_ context.Context, a runArgs) (stateResult, error) {
-	return s.stateOf(a, (*runs.Run).Pause)
+	return s.stateOf(a, (*conversation.Run).Pause)
 }
 
 func (s *Server) resumeAgent(_ context.Context, a runArgs) (stateResult, error) {
@@ -319,10 +319,10 @@ func (s *Server) closeAgent(_ context.Context, a runArgs) (stateResult, error) {
 	if err != nil {
 		return stateResult{}, err
 	}
-	return stateResult{runs.Ended}, r.Close()
+	return stateResult{conversation.Ended}, r.Close()
 }
 
-func (s *Server) stateOf(a runArgs, f func(*runs.Run) runs.State) (stateResult, error) {
+func (s *Server) stateOf(a runArgs, f func(*conversation.Run) conversation.State) (stateResult, error) {
 	r, err := s.run(a.Run)
 	if err != nil {
 		return stateResult{}, err
@@ -403,12 +403,12 @@ func (s *Server) messageOf(h pendingedits.Hunk) *madeAfter {
 type agentEvent struct {
 	Type    string `json:"type"`
 	Session string `json:"session"`
-	runs.Event
+	conversation.Event
 }
 
 // tellAgent tells the client an event of a run. A client that takes no events is
 // asked what an agent asks.
-func (s *Server) tellAgent(a Agents, e runs.Event) {
+func (s *Server) tellAgent(a Agents, e conversation.Event) {
 	s.followTranscript(a, e)
 	if s.client.can.sidecar.Events {
 		session := ""
@@ -418,7 +418,7 @@ func (s *Server) tellAgent(a Agents, e runs.Event) {
 		s.client.notify(s.base, "sidecar/event", agentEvent{"agent", session, e})
 		return
 	}
-	if e.Kind == runs.Asked {
+	if e.Kind == conversation.Asked {
 		go s.askForAgent(a, e)
 	}
 }
@@ -435,7 +435,7 @@ func (s *Server) askAgain(a Agents) {
 }
 
 // askForAgent shows an agent's question as a message, if it has answers to choose.
-func (s *Server) askForAgent(a Agents, e runs.Event) {
+func (s *Server) askForAgent(a Agents, e conversation.Event) {
 	if len(e.Options) == 0 || e.Irrecoverable { // a click is not enough for what can't be undone
 		return
 	}

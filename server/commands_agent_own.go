@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // AgentBudget bounds what our own agent may use with its sub-agents. Zero is no bound.
@@ -55,7 +55,7 @@ func (a agentBudgetArgs) check() error {
 }
 
 // runOf is a run, and the agents that it is one of.
-func (s *Server) runOf(id string) (*runs.Run, Agents, error) {
+func (s *Server) runOf(id string) (*conversation.Run, Agents, error) {
 	r, err := s.run(id)
 	if err != nil {
 		return nil, nil, err

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 type listRunsArgs struct {
@@ -13,7 +13,7 @@ type listRunsArgs struct {
 // runInfo is a run as it is listed. Pending is the number of its files that wait for
 // review, Queued that of the prompts that it has not heard.
 type runInfo struct {
-	runs.Info
+	conversation.Info
 	Children []string `json:"children"`
 	Pending  int      `json:"pending"`
 	Queued   int      `json:"queued"`
@@ -61,8 +61,8 @@ type runHistoryArgs struct {
 }
 
 type runHistory struct {
-	Events []runs.Event `json:"events"`
-	Next   int64        `json:"next"`
+	Events []conversation.Event `json:"events"`
+	Next   int64                `json:"next"`
 }
 
 // maxEvents bounds a page of a run's history.
@@ -79,7 +79,7 @@ func (s *Server) historyOfRun(_ context.Context, a runHistoryArgs) (runHistory, 
 	}
 	events, next, err := r.History(a.Since, a.Before, limit)
 	if events == nil {
-		events = []runs.Event{}
+		events = []conversation.Event{}
 	}
 	return runHistory{events, next}, err
 }

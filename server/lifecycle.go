@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
@@ -156,7 +156,7 @@ func (s *Server) listen(core *Core) {
 	}
 	s.followWork(core)
 	if a := core.Agents; a != nil {
-		cancel := a.Subscribe(func(e runs.Event) { s.tellAgent(a, e) })
+		cancel := a.Subscribe(func(e conversation.Event) { s.tellAgent(a, e) })
 		context.AfterFunc(s.base, cancel)
 		s.askAgain(a)
 	}

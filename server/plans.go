@@ -4,13 +4,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
 // documentOf is the path of the document of ours that a question is about; "": there is
 // none.
-func (s *Server) documentOf(e runs.Event) string {
+func (s *Server) documentOf(e conversation.Event) string {
 	dir := s.current().StateDir
 	if e.Call == nil || dir == "" {
 		return ""
@@ -24,7 +24,7 @@ func (s *Server) documentOf(e runs.Event) string {
 
 // answerRun answers a question of a run. What the editor has of its document and has not
 // saved is saved first: the answer is about what the person sees.
-func (s *Server) answerRun(r *runs.Run, question, answer string) error {
+func (s *Server) answerRun(r *conversation.Run, question, answer string) error {
 	for _, e := range r.Open() {
 		path := s.documentOf(e)
 		if e.Question != question || path == "" {

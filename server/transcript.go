@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 )
 
@@ -42,10 +42,10 @@ func (s *Server) showRun(ctx context.Context, a showRunArgs) (showResult, error)
 }
 
 // settles are the events after which a document of a conversation is written anew.
-var settles = map[string]bool{runs.Text: true, runs.Asked: true, runs.Answered: true, runs.CallFinished: true, runs.Plan: true, runs.RunEnd: true}
+var settles = map[string]bool{conversation.Text: true, conversation.Asked: true, conversation.Answered: true, conversation.CallFinished: true, conversation.Plan: true, conversation.RunEnd: true}
 
 // followTranscript writes the document of a run anew, if it is shown.
-func (s *Server) followTranscript(a Agents, e runs.Event) {
+func (s *Server) followTranscript(a Agents, e conversation.Event) {
 	s.transcripts.mu.Lock()
 	shown := s.transcripts.shown[e.Run]
 	s.transcripts.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Server) followTranscript(a Agents, e runs.Event) {
 }
 
 // writeTranscript writes the document, and finds the line of the event at.
-func (s *Server) writeTranscript(r *runs.Run, at int64) (path string, line int, err error) {
+func (s *Server) writeTranscript(r *conversation.Run, at int64) (path string, line int, err error) {
 	events, _, err := r.History(0, 0, 0)
 	if err != nil {
 		return "", 0, err
@@ -73,7 +73,7 @@ func (s *Server) writeTranscript(r *runs.Run, at int64) (path string, line int, 
 }
 
 // transcript is a conversation as Markdown. line is where the event at is, from 0.
-func transcript(events []runs.Event, at int64) (text string, line int) {
+func transcript(events []conversation.Event, at int64) (text string, line int) {
 	var b strings.Builder
 	lines := 0
 	speaker := ""
@@ -95,20 +95,20 @@ func transcript(events []runs.Event, at int64) (text string, line int) {
 			line = lines
 		}
 		switch e.Kind {
-		case runs.RunStart:
+		case conversation.RunStart:
 			agent = e.Agent
 			put("# %s\n\n", e.Title)
-		case runs.Text:
+		case conversation.Text:
 			who := agent
 			if e.Role == "user" {
 				who = "You"
 			}
 			says(who, e.Text+e.Delta)
-		case runs.Steered:
+		case conversation.Steered:
 			says("You", e.Text)
-		case runs.CallFinished:
+		case conversation.CallFinished:
 			says(agent, fmt.Sprintf("- `%s` (%s)", oneLine(e.Call.Title), e.Call.Outcome))
-		case runs.Plan:
+		case conversation.Plan:
 			var steps []string
 			for _, p := range e.Plan {
 				mark := " "
@@ -118,12 +118,12 @@ func transcript(events []runs.Event, at int64) (text string, line int) {
 				steps = append(steps, fmt.Sprintf("- [%s] %s", mark, oneLine(p.Text)))
 			}
 			says(agent, strings.Join(steps, "\n"))
-		case runs.Asked:
+		case conversation.Asked:
 			says(agent, "**Question:** "+e.Text)
-		case runs.Answered:
+		case conversation.Answered:
 			says("You", "Answer: "+e.Answer+e.Reason)
-		case runs.RunEnd:
-			if e.Reason != runs.Done {
+		case conversation.RunEnd:
+			if e.Reason != conversation.Done {
 				put("*%s*: %s\n\n", e.Reason, oneLine(e.Text))
 			}
 		}

@@ -26,8 +26,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/agent"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
@@ -78,21 +78,21 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // host has one tool, which does nothing.
 type host struct{ client *model.Client }
 
-func (h host) Backend(string) (agent.Backend, error) {
-	return agent.Backend{Model: h.client, Profile: "played", Name: "played", Window: 10_000_000}, nil
+func (h host) Backend(string) (loop.Backend, error) {
+	return loop.Backend{Model: h.client, Profile: "played", Name: "played", Window: 10_000_000}, nil
 }
 
-func (h host) Tools() ([]agent.Tool, error) {
-	return []agent.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`), Reads: true, Beside: true}}, nil
+func (h host) Tools() ([]loop.Tool, error) {
+	return []loop.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`), Reads: true, Beside: true}}, nil
 }
 
-func (h host) Call(_ context.Context, c agent.Call) (agent.Outcome, error) {
-	return agent.Outcome{Text: c.ID + strings.Repeat(" and what it saw", 12)}, nil
+func (h host) Call(_ context.Context, c loop.Call) (loop.Outcome, error) {
+	return loop.Outcome{Text: c.ID + strings.Repeat(" and what it saw", 12)}, nil
 }
 
-func (h host) Facts() agent.Facts { return agent.Facts{Mode: "review"} }
-func (h host) News() []string     { return nil }
-func (h host) Pending() []string  { return nil }
+func (h host) Facts() loop.Facts { return loop.Facts{Mode: "review"} }
+func (h host) News() []string    { return nil }
+func (h host) Pending() []string { return nil }
 
 // Shortening and Stopping hold nothing back.
 func (h host) Shortening(context.Context, bool) error               { return nil }
@@ -101,9 +101,9 @@ func (h host) Stopping(context.Context, string, bool) (more string) { return "" 
 // talk is a conversation of a length.
 type talk struct {
 	items  int
-	run    *runs.Run
+	run    *conversation.Run
 	path   string
-	agent  *agent.Agent
+	agent  *loop.Agent
 	steps  []time.Duration
 	opened []time.Duration
 }
@@ -123,7 +123,7 @@ func run(rounds int) error {
 	go func() { _ = server.Serve(l) }()
 	defer func() { _ = server.Close() }()
 	h := host{&model.Client{Profile: model.Profile{Name: "played", Wire: "anthropic", URL: "http://" + l.Addr().String(), Model: "played"}}}
-	store, err := runs.Open(runs.Options{Dir: filepath.Join(dir, "runs")})
+	store, err := conversation.Open(conversation.Options{Dir: filepath.Join(dir, "runs")})
 	if err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func run(rounds int) error {
 	talks := []*talk{{items: 10}, {items: 1000}, {items: 10_000}}
 	for _, t := range talks {
 		t.path = filepath.Join(dir, fmt.Sprint(t.items, ".talk"))
-		if t.run, err = store.Start(runs.Spec{Agent: "bench", Title: "bench", Session: "bench"}); err != nil {
+		if t.run, err = store.Start(conversation.Spec{Agent: "bench", Title: "bench", Session: "bench"}); err != nil {
 			return err
 		}
-		if t.agent, err = agent.Open(agent.Options{Run: t.run, Host: h, Journal: t.path}); err != nil {
+		if t.agent, err = loop.Open(loop.Options{Run: t.run, Host: h, Journal: t.path}); err != nil {
 			return err
 		}
 		t.run.Attach(t.agent)
@@ -146,7 +146,7 @@ func run(rounds int) error {
 	for range rounds {
 		for _, t := range talks {
 			begun := time.Now()
-			a, err := agent.Open(agent.Options{Run: t.run, Host: h, Journal: t.path})
+			a, err := loop.Open(loop.Options{Run: t.run, Host: h, Journal: t.path})
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ func run(rounds int) error {
 // turn prompts the agent and has it make so many calls.
 func (t *talk) turn(p *provider, calls int, into *[]time.Duration) error {
 	events := t.run.Subscribe(last(t.run))
-	if _, err := t.run.Prompt(runs.Item{Text: "go on"}, runs.Queue); err != nil {
+	if _, err := t.run.Prompt(conversation.Item{Text: "go on"}, conversation.Queue); err != nil {
 		return err
 	}
 	<-p.asked
@@ -188,8 +188,8 @@ func (t *talk) turn(p *provider, calls int, into *[]time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if e.Kind == runs.RunEnd {
-			if e.Reason != runs.Done {
+		if e.Kind == conversation.RunEnd {
+			if e.Reason != conversation.Done {
 				return fmt.Errorf("the turn ended by %s: %s", e.Reason, e.Text)
 			}
 			return nil
@@ -197,7 +197,7 @@ func (t *talk) turn(p *provider, calls int, into *[]time.Duration) error {
 	}
 }
 
-func last(r *runs.Run) int64 {
+func last(r *conversation.Run) int64 {
 	_, next, err := r.History(0, 0, 0)
 	if err != nil {
 		log.Fatal(err)

@@ -32,10 +32,10 @@ import (
 	gogit "github.com/go-git/go-git/v5"
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
+	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
-	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 )
 
 // task is one thing to do in all ways.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
@@ -105,7 +105,7 @@ func (d *own) callFor(what string) string { return d.run.ID() + "." + what }
 // each other.
 func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate, doc, uri string) (taken []int, err error) {
 	var b strings.Builder
-	q := runs.Question{Custom: true, Call: &runs.Call{Kind: "best_of", Title: "Choose a result", URI: uri}}
+	q := conversation.Question{Custom: true, Call: &conversation.Call{Kind: "best_of", Title: "Choose a result", URI: uri}}
 	then := "It waits for review then, each hunk by itself."
 	if m.o.Mode(above.session.Mode()).Straight() {
 		then = "It is written to the files then."
@@ -114,9 +114,9 @@ func (m *Manager) choose(ctx context.Context, above *own, call string, list []te
 	for i, c := range list {
 		label := fmt.Sprintf("%d: %d files, +%d -%d lines, tests %s", i+1, len(c.Files), c.Added, c.Removed, c.Tests)
 		fmt.Fprintf(&b, "\n%s (%s)\n%s\n", label, c.End, firstLines(c.Answer))
-		q.Options = append(q.Options, runs.Option{ID: fmt.Sprint(i + 1), Label: label})
+		q.Options = append(q.Options, conversation.Option{ID: fmt.Sprint(i + 1), Label: label})
 	}
-	q.Text, q.Options = b.String(), append(q.Options, runs.Option{ID: "none", Label: "None"})
+	q.Text, q.Options = b.String(), append(q.Options, conversation.Option{ID: "none", Label: "None"})
 	answer, err := above.AskPeople(ctx, call, q, func(string) bool { return true })
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
-	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode(), Once: true}
+	spec := conversation.Spec{Agent: Builtin, Title: conversation.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode(), Once: true}
 	if above := m.ownOf(by.Call); above != nil {
 		spec.Parent = above.run.ID()
 	}
@@ -187,7 +187,7 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 	}
 	defer func() { _ = run.Close() }()
 	d, _ := m.driverOf(run).(*own)
-	if _, err := run.Prompt(runs.Item{Text: task}, runs.Queue); err != nil {
+	if _, err := run.Prompt(conversation.Item{Text: task}, conversation.Queue); err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	defer context.AfterFunc(ctx, func() { run.Cancel() })()

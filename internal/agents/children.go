@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
@@ -58,11 +58,11 @@ func (m *Manager) member(k *child) team.Member {
 		used, _ := d.Used()
 		one.Tokens = used.Tokens
 	}
-	if quiet := time.Since(i.HeardAt); i.State == runs.Running && quiet >= silence {
+	if quiet := time.Since(i.HeardAt); i.State == conversation.Running && quiet >= silence {
 		one.Silent = int64(quiet.Seconds())
 	}
 	for _, e := range k.run.Open() {
-		one.WaitingFor = runs.TitleOf(e.Text)
+		one.WaitingFor = conversation.TitleOf(e.Text)
 	}
 	select {
 	case <-k.stopped:
@@ -92,7 +92,7 @@ func (m *Manager) Send(by team.Caller, id, text string) error {
 		return tools.Errorf(tools.Unavailable, "%s has stopped (%s); begin another with spawn_agent", id, k.report.End)
 	default:
 	}
-	if _, err := k.run.Prompt(runs.Item{Text: text}, runs.Steer); err != nil {
+	if _, err := k.run.Prompt(conversation.Item{Text: text}, conversation.Steer); err != nil {
 		return tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	return nil

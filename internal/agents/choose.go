@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/acpdriver"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
@@ -34,14 +34,14 @@ func modesOf(s *acp.Session) []acp.Choice {
 }
 
 // tellChosen tells which mode and model the agent has.
-func (c *conversation) tellChosen(options []acp.ConfigOption) {
-	if mode, model := acprun.Chosen(options); mode != "" || model != "" {
-		c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: mode, Model: model})
+func (c *external) tellChosen(options []acp.ConfigOption) {
+	if mode, model := acpdriver.Chosen(options); mode != "" || model != "" {
+		c.tell(conversation.Event{Kind: conversation.Note, Reason: "chosen", AgentMode: mode, Model: model})
 	}
 }
 
 // choose implements driver.
-func (c *conversation) choose(ctx context.Context, category, value string) error {
+func (c *external) choose(ctx context.Context, category, value string) error {
 	a, err := c.started(ctx)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *conversation) choose(ctx context.Context, category, value string) error
 	return c.chooseOf(ctx, a, category, value)
 }
 
-func (c *conversation) chooseOf(ctx context.Context, a *agent, category, value string) error {
+func (c *external) chooseOf(ctx context.Context, a *agent, category, value string) error {
 	list := choicesOf(a.session, category)
 	if category == "mode" {
 		list = modesOf(a.session)
@@ -73,19 +73,19 @@ func (c *conversation) chooseOf(ctx context.Context, a *agent, category, value s
 	if err := a.session.SetMode(ctx, value); err != nil {
 		return err
 	}
-	c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: value})
+	c.tell(conversation.Event{Kind: conversation.Note, Reason: "chosen", AgentMode: value})
 	return nil
 }
 
 // Choose has the agent of a run work in another of its own modes, or with another
 // model; "" leaves that as it is.
-func (m *Manager) Choose(ctx context.Context, run *runs.Run, mode, model string) error {
+func (m *Manager) Choose(ctx context.Context, run *conversation.Run, mode, model string) error {
 	if err := m.Wake(run); err != nil {
 		return err
 	}
 	d := m.driverOf(run)
 	if d == nil {
-		return runs.ErrEnded
+		return conversation.ErrEnded
 	}
 	for _, one := range []struct{ category, value string }{{"mode", mode}, {"model", model}} {
 		if one.value != "" {

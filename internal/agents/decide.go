@@ -14,7 +14,7 @@ import (
 // decide answers a permission by the policy; "" leaves it to people. What an agent
 // asks about, it does itself in its world: edits become pending there whatever is
 // answered, so that the policy says as much about them as if we made them.
-func (c *conversation) decide(ctx context.Context, r acp.PermissionRequest) (option, by string) {
+func (c *external) decide(ctx context.Context, r acp.PermissionRequest) (option, by string) {
 	outcome, rule := c.judge(ctx, r.Tool)
 	kinds := map[policy.Outcome][]string{
 		policy.Allow: {"allow_once", "allow_always"},
@@ -29,7 +29,7 @@ func (c *conversation) decide(ctx context.Context, r acp.PermissionRequest) (opt
 }
 
 // judge says what the policy has for a call of the agent's.
-func (c *conversation) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
+func (c *external) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
 	if ours(t) {
 		return policy.Allow, "the tool asks for itself"
 	}
@@ -47,7 +47,7 @@ func (c *conversation) judge(ctx context.Context, t acp.ToolCall) (policy.Outcom
 }
 
 // edits judges an edit by the files that it names.
-func (c *conversation) edits(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
+func (c *external) edits(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
 	paths := touched(t)
 	if len(paths) == 0 || slices.Contains(paths, "") { // of the latter nobody knows which
 		return policy.Ask, ""
@@ -88,7 +88,7 @@ func touched(t acp.ToolCall) (paths []string) {
 }
 
 // explain asks the gate what it would decide.
-func (c *conversation) explain(ctx context.Context, tool string, arguments map[string]string) (policy.Outcome, string) {
+func (c *external) explain(ctx context.Context, tool string, arguments map[string]string) (policy.Outcome, string) {
 	args, err := json.Marshal(arguments)
 	if err != nil {
 		return policy.Ask, ""

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestTidyDocuments: the documents of runs that are gone are deleted, and nothing else is.
 func TestTidyDocuments(t *testing.T) {
-	store, err := runs.Open(runs.Options{Dir: t.TempDir()})
+	store, err := conversation.Open(conversation.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	run, err := store.Start(runs.Spec{Agent: Builtin})
+	run, err := store.Start(conversation.Spec{Agent: Builtin})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package agents
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // driver drives the agent of a run: a program of the user's, or our own agent.
 type driver interface {
-	runs.Driver
+	conversation.Driver
 	// failed is why the agent could not be started the last time, or nil.
 	failure() error
 	// ready waits until the agent can be prompted.
@@ -20,24 +20,24 @@ type driver interface {
 }
 
 var (
-	_ driver = (*conversation)(nil)
+	_ driver = (*external)(nil)
 	_ driver = (*own)(nil)
 )
 
 // driverOf is the driver of a run; nil: it has none.
-func (m *Manager) driverOf(run *runs.Run) driver {
+func (m *Manager) driverOf(run *conversation.Run) driver {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.driven[run.ID()]
 }
 
-func (c *conversation) failure() error {
+func (c *external) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-func (c *conversation) ready(ctx context.Context) error {
+func (c *external) ready(ctx context.Context) error {
 	_, err := c.started(ctx)
 	return err
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
@@ -71,7 +71,7 @@ func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool
 	}
 	switch {
 	case m.base.Err() != nil:
-		return EarlierPage{}, runs.ErrClosed
+		return EarlierPage{}, conversation.ErrClosed
 	case ctx.Err() != nil:
 		return EarlierPage{}, context.Cause(ctx)
 	case err != nil:
@@ -82,7 +82,7 @@ func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool
 }
 
 // ask starts a program, asks it and ends it.
-func (m *Manager) ask(ctx context.Context, p profiles.Profile, cursor string) (EarlierPage, error) {
+func (m *Manager) ask(ctx context.Context, p profile.Profile, cursor string) (EarlierPage, error) {
 	s, err := m.open(session.OpenRequest{}, p)
 	if err != nil {
 		return EarlierPage{}, err
@@ -213,7 +213,7 @@ func (m *Manager) keepTitles(agent string, list []Earlier, anew bool) {
 
 // resume goes on with a conversation that the agent had before. What was said there is
 // told to the run, if the agent tells it.
-func (c *conversation) resume(ctx context.Context, conn *acp.Conn, ref string, p acp.SessionParams) (s *acp.Session, err error) {
+func (c *external) resume(ctx context.Context, conn *acp.Conn, ref string, p acp.SessionParams) (s *acp.Session, err error) {
 	switch can := conn.Agent().Capabilities; {
 	case can.LoadSession:
 		s, err = conn.LoadSession(ctx, ref, p)
@@ -225,7 +225,7 @@ func (c *conversation) resume(ctx context.Context, conn *acp.Conn, ref string, p
 	if err != nil {
 		return nil, fmt.Errorf("the conversation %s: %w; sidecar.agent.sessions lists those that it has", ref, err)
 	}
-	c.tell(runs.Event{Kind: runs.Note, Reason: runs.Resumed, Text: "It goes on with a conversation that it had before"})
+	c.tell(conversation.Event{Kind: conversation.Note, Reason: conversation.Resumed, Text: "It goes on with a conversation that it had before"})
 	return s, nil
 }
 

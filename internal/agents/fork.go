@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
@@ -24,7 +24,7 @@ var (
 // fork has a session of its own, in the mode and the shadow of the other's. at is the
 // number of the other's last event that the fork is to know, 0 for the latest one. It
 // returns once the agent has forked the conversation.
-func (m *Manager) Fork(ctx context.Context, run *runs.Run, at int64) (*runs.Run, error) {
+func (m *Manager) Fork(ctx context.Context, run *conversation.Run, at int64) (*conversation.Run, error) {
 	i := run.Info()
 	if i.Agent == Builtin {
 		return m.forkOwn(run, at)
@@ -43,25 +43,25 @@ func (m *Manager) Fork(ctx context.Context, run *runs.Run, at int64) (*runs.Run,
 	if err != nil {
 		return nil, err
 	}
-	fork, err := m.store.Start(runs.Spec{Agent: p.Name, Title: i.Title, Session: s.ID, ForkOf: i.Run, Shadow: s.Shadow, Mode: s.Mode()})
+	fork, err := m.store.Start(conversation.Spec{Agent: p.Name, Title: i.Title, Session: s.ID, ForkOf: i.Run, Shadow: s.Shadow, Mode: s.Mode()})
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
 	m.mu.Lock()
 	m.sessions[s.ID] = append(m.sessions[s.ID], fork)
-	c := &conversation{m: m, run: fork, profile: *p, session: s, model: i.Model}
+	c := &external{m: m, run: fork, profile: *p, session: s, model: i.Model}
 	m.drive(c)
 	m.mu.Unlock()
 	m.follow(fork, 0)
 	if _, err := c.started(ctx); err != nil {
 		return nil, errors.Join(err, fork.Close())
 	}
-	return fork, fork.Emit(runs.Event{Kind: runs.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
+	return fork, fork.Emit(conversation.Event{Kind: conversation.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
 }
 
 // mayFork says why a conversation can't be forked, as far as that is known without
 // its agent.
-func (m *Manager) mayFork(run *runs.Run, at int64) error {
+func (m *Manager) mayFork(run *conversation.Run, at int64) error {
 	i := run.Info()
 	m.mu.Lock()
 	offer, known := m.known[i.Agent]
@@ -69,7 +69,7 @@ func (m *Manager) mayFork(run *runs.Run, at int64) error {
 	switch {
 	case known && !slices.Contains(offer.Can, canFork):
 		return ErrNoFork
-	case i.State == runs.Running || i.State == runs.Waiting:
+	case i.State == conversation.Running || i.State == conversation.Waiting:
 		return errors.New("it works on a prompt; fork the conversation when it has stopped, or stop it with sidecar.agent.cancel")
 	case i.Ref == "":
 		return errors.New("there is no conversation yet; prompt this run, or start a new one")
@@ -82,7 +82,7 @@ func (m *Manager) mayFork(run *runs.Run, at int64) error {
 	}
 	for _, e := range later {
 		switch e.Kind {
-		case runs.StepStart, runs.Text, runs.Thought, runs.CallProposed, runs.CallStarted, runs.Steered:
+		case conversation.StepStart, conversation.Text, conversation.Thought, conversation.CallProposed, conversation.CallStarted, conversation.Steered:
 			return ErrForkAt
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
 // hook runs the hooks of an event of a conversation with our own agent, and keeps what
@@ -43,7 +43,7 @@ func (d *own) begins(ctx context.Context) {
 }
 
 // submits tells hooks of a prompt of the user's. It returns why they hold it back, or "".
-func (d *own) submits(ctx context.Context, items []runs.Item) string {
+func (d *own) submits(ctx context.Context, items []conversation.Item) string {
 	var text []string
 	for _, i := range items {
 		text = append(text, i.Text)

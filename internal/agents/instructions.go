@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/offered"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 )

@@ -1,7 +1,3 @@
-// Package agents drives agents: our own, and the user's over the Agent Client Protocol.
-// Each run has a session of its own. A program of the user's works in the world of its
-// session, so that all that it writes, by whatever way, waits for review; our own agent
-// works through the gate alone.
 package agents
 
 import (
@@ -16,14 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
@@ -84,9 +80,9 @@ type Options struct {
 	Dir      string        // of the journals; this process alone uses it
 	Shown    string        // the directory of documents that people are shown
 	Wait     time.Duration // for another process that has it and may be about to end
-	Kept     profiles.Kept
+	Kept     profile.Kept
 	Programs *lookup.Finder // finds the agents
-	Profiles func() []profiles.Profile
+	Profiles func() []profile.Profile
 	Sessions *session.Store
 	Workspace
 	Backends
@@ -108,14 +104,14 @@ type Options struct {
 type Manager struct {
 	o     Options
 	log   *slog.Logger
-	store *runs.Store
+	store *conversation.Store
 	base  context.Context // of all programs
 	end   context.CancelFunc
 
 	closing   atomic.Bool
 	mu        sync.Mutex
 	known     map[string]Offer // what agents offer, by profile, once one was started
-	sessions  map[string][]*runs.Run
+	sessions  map[string][]*conversation.Run
 	driven    map[string]driver            // by run
 	children  map[string]*child            // by run
 	slots     map[string]chan struct{}     // of the sub-agents of a session
@@ -148,7 +144,7 @@ const maxOpen = 256
 
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*runs.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
+	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*conversation.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
 		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -156,17 +152,17 @@ func New(o Options) (*Manager, error) {
 	sweepDoors()
 	m.base, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.store, err = runs.Open(runs.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait, MaxOpen: maxOpen}); err != nil {
+	if m.store, err = conversation.Open(conversation.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait, MaxOpen: maxOpen}); err != nil {
 		m.end()
 		return nil, err
 	}
 	m.tidyDocuments()
-	var left []*runs.Run
+	var left []*conversation.Run
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
 			m.sessions[i.Session] = append(m.sessions[i.Session], r)
 			switch {
-			case i.State == runs.Ended:
+			case i.State == conversation.Ended:
 			case i.Once:
 				left = append(left, r)
 			default:
@@ -219,7 +215,7 @@ func (m *Manager) Close() error {
 
 // Agent is an agent as people choose it.
 type Agent struct {
-	profiles.Profile
+	profile.Profile
 	Offer
 	Why     string // it can't be started; "" if it can
 	Allowed bool
@@ -259,7 +255,7 @@ type Begin struct {
 
 // Begin begins a run. Its agent is started at once, beside; what goes wrong then
 // is told in the run, and by Ready.
-func (m *Manager) Begin(b Begin) (*runs.Run, error) {
+func (m *Manager) Begin(b Begin) (*conversation.Run, error) {
 	if b.Agent = cmp.Or(b.Agent, Builtin); b.Agent == Builtin {
 		return m.beginOwn(b)
 	}
@@ -281,30 +277,30 @@ func (m *Manager) Begin(b Begin) (*runs.Run, error) {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
 	m.sessions[s.ID] = append(m.sessions[s.ID], run)
-	m.drive(&conversation{m: m, run: run, profile: *p, session: s, model: b.Model, earlier: b.Resume != ""})
+	m.drive(&external{m: m, run: run, profile: *p, session: s, model: b.Model, earlier: b.Resume != ""})
 	m.mu.Unlock()
 	m.follow(run, 0)
 	return run, nil
 }
 
 // start makes the run of a Begin. m.mu is held, so that no two have one conversation.
-func (m *Manager) start(b Begin, p profiles.Profile, s *session.Session) (*runs.Run, error) {
+func (m *Manager) start(b Begin, p profile.Profile, s *session.Session) (*conversation.Run, error) {
 	if has := m.refs(p.Name)[b.Resume]; has != "" {
 		return nil, fmt.Errorf("%s has this conversation already; prompt that run, or end it first", has)
 	}
-	run, err := m.store.Start(runs.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.titles[p.Name][b.Resume], p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	run, err := m.store.Start(conversation.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.titles[p.Name][b.Resume], p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
 	if err != nil || b.Resume == "" {
 		return run, err
 	}
-	return run, run.Emit(runs.Event{Kind: runs.Note, Reason: "session", Ref: b.Resume})
+	return run, run.Emit(conversation.Event{Kind: conversation.Note, Reason: "session", Ref: b.Resume})
 }
 
 // Ready waits until the agent of a run has its conversation. The error is why it has
 // none; the run is ended then.
-func (m *Manager) Ready(ctx context.Context, run *runs.Run) error {
+func (m *Manager) Ready(ctx context.Context, run *conversation.Run) error {
 	d := m.driverOf(run)
 	if d == nil {
-		return runs.ErrEnded
+		return conversation.ErrEnded
 	}
 	ready := make(chan error, 1)
 	go func() {
@@ -328,7 +324,7 @@ func (m *Manager) Ready(ctx context.Context, run *runs.Run) error {
 
 // allowed finds an agent that can be driven and that a person has allowed what its
 // profile gives, or allows it now.
-func (m *Manager) allowed(name string, consent bool) (*profiles.Profile, error) {
+func (m *Manager) allowed(name string, consent bool) (*profile.Profile, error) {
 	p, err := m.profile(name)
 	if err != nil {
 		return nil, err
@@ -345,8 +341,8 @@ func (m *Manager) allowed(name string, consent bool) (*profiles.Profile, error) 
 }
 
 // profile finds one that can be driven.
-func (m *Manager) profile(name string) (*profiles.Profile, error) {
-	p := profiles.Find(m.o.Profiles(), name, "")
+func (m *Manager) profile(name string) (*profile.Profile, error) {
+	p := profile.Find(m.o.Profiles(), name, "")
 	switch {
 	case name == "" || p == nil:
 		return nil, fmt.Errorf("%w as %q; sidecar.agent.list has their names, the setting agents adds others", ErrUnknown, name)
@@ -359,7 +355,7 @@ func (m *Manager) profile(name string) (*profiles.Profile, error) {
 
 // bind has a profile be for the program that is there, where nobody but the user could
 // have put it.
-func (m *Manager) bind(p profiles.Profile) (profiles.Profile, error) {
+func (m *Manager) bind(p profile.Profile) (profile.Profile, error) {
 	path, err := m.find(p.Program)
 	var passed *lookup.Error
 	switch {
@@ -374,7 +370,7 @@ func (m *Manager) bind(p profiles.Profile) (profiles.Profile, error) {
 func (m *Manager) find(name string) (string, error) { return m.o.Programs.Find(name) }
 
 // open opens the session of a run.
-func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Session, error) {
+func (m *Manager) open(r session.OpenRequest, p profile.Profile) (*session.Session, error) {
 	if r.ID == "" {
 		r.ID = session.NewID(p.Name)
 	}
@@ -385,7 +381,7 @@ func (m *Manager) open(r session.OpenRequest, p profiles.Profile) (*session.Sess
 }
 
 // drive gives a run its driver and begins to start the agent. m.mu is held.
-func (m *Manager) drive(c *conversation) {
+func (m *Manager) drive(c *external) {
 	m.driven[c.run.ID()] = c
 	c.run.Attach(c)
 	go c.warm()
@@ -393,16 +389,16 @@ func (m *Manager) drive(c *conversation) {
 
 // Get returns a run. One that was left by an earlier process has its agent again
 // when it is needed: see Wake.
-func (m *Manager) Get(id string) (*runs.Run, error) { return m.store.Get(id) }
+func (m *Manager) Get(id string) (*conversation.Run, error) { return m.store.Get(id) }
 
 // Runs lists the runs, with all those too that have ended, the oldest first.
-func (m *Manager) Runs(all bool) []runs.Info { return m.store.List(all) }
+func (m *Manager) Runs(all bool) []conversation.Info { return m.store.List(all) }
 
 // Request returns the run, and the request in it, after which a pending change of
 // these sessions was made.
-func (m *Manager) Request(sessions []string, hunk string) (run string, r runs.Request, ok bool) {
+func (m *Manager) Request(sessions []string, hunk string) (run string, r conversation.Request, ok bool) {
 	m.mu.Lock()
-	var all []*runs.Run
+	var all []*conversation.Run
 	for _, s := range sessions {
 		all = append(all, m.sessions[s]...)
 	}
@@ -416,11 +412,11 @@ func (m *Manager) Request(sessions []string, hunk string) (run string, r runs.Re
 }
 
 // Wake gives a run of an earlier process its agent again.
-func (m *Manager) Wake(run *runs.Run) error {
+func (m *Manager) Wake(run *conversation.Run) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := run.Info()
-	if i.Attached || i.State == runs.Ended {
+	if i.Attached || i.State == conversation.Ended {
 		return nil
 	}
 	ours := builtin
@@ -447,14 +443,14 @@ func (m *Manager) Wake(run *runs.Run) error {
 		return err
 	}
 	if now := s.Mode(); now != i.Mode {
-		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: now}); err != nil {
+		if err := run.Emit(conversation.Event{Kind: conversation.Note, Reason: "mode", Mode: now}); err != nil {
 			return err
 		}
 	}
 	if i.Agent == Builtin {
 		return m.driveOwn(run, s, loop.Options{})
 	}
-	m.drive(&conversation{m: m, run: run, profile: *p, session: s})
+	m.drive(&external{m: m, run: run, profile: *p, session: s})
 	return nil
 }
 
@@ -466,10 +462,10 @@ func (m *Manager) learn(profile string, o Offer) {
 }
 
 // listener hears of all runs.
-type listener struct{ f func(runs.Event) }
+type listener struct{ f func(conversation.Event) }
 
 // Subscribe calls f for every event of every run from now on, each run's in order.
-func (m *Manager) Subscribe(f func(runs.Event)) (cancel func()) {
+func (m *Manager) Subscribe(f func(conversation.Event)) (cancel func()) {
 	l := &listener{f}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -482,7 +478,7 @@ func (m *Manager) Subscribe(f func(runs.Event)) (cancel func()) {
 }
 
 // follow hands the events of a run after since to the listeners.
-func (m *Manager) follow(run *runs.Run, since int64) {
+func (m *Manager) follow(run *conversation.Run, since int64) {
 	events := run.Subscribe(since)
 	m.following.Add(1)
 	go func() {

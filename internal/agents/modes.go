@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // ModeSet has the runs of a session keep its mode, which they have again after a restart,
 // and tells our own agent, whose instructions say what the mode was at the beginning.
 func (m *Manager) ModeSet(session, mode string) {
-	m.modeIs(session, mode, func(run *runs.Run) {
+	m.modeIs(session, mode, func(run *conversation.Run) {
 		if s, err := m.o.Sessions.Get(session); err == nil && run.Info().Agent == Builtin {
 			s.Tell(m.modeWords(mode))
 		}
@@ -28,17 +28,17 @@ func (m *Manager) modeWords(name string) string {
 }
 
 // modeIs is ModeSet with what is done for each run whose mode was another one.
-func (m *Manager) modeIs(session, mode string, changed func(*runs.Run)) {
+func (m *Manager) modeIs(session, mode string, changed func(*conversation.Run)) {
 	m.mu.Lock()
 	all := slices.Clone(m.sessions[session])
 	m.mu.Unlock()
 	m.modeBelow(session)
 	for _, run := range all {
-		if i := run.Info(); i.State == runs.Ended || i.Mode == mode {
+		if i := run.Info(); i.State == conversation.Ended || i.Mode == mode {
 			continue
 		}
 		changed(run)
-		if err := run.Emit(runs.Event{Kind: runs.Note, Reason: "mode", Mode: mode}); err != nil {
+		if err := run.Emit(conversation.Event{Kind: conversation.Note, Reason: "mode", Mode: mode}); err != nil {
 			m.log.Warn("the mode of a run is not kept", "run", run.ID(), "error", err)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
@@ -27,7 +27,7 @@ const Builtin = "builtin"
 
 // builtin is our own agent as people choose it. It sees what its session sees, and no
 // more of the user's.
-var builtin = profiles.Profile{Name: Builtin, Title: "sidecar-ls", Tried: true}
+var builtin = profile.Profile{Name: Builtin, Title: "sidecar-ls", Tried: true}
 
 // Backends are the language models of the settings.
 type Backends interface {
@@ -41,7 +41,7 @@ type Backends interface {
 type own struct {
 	*loop.Agent
 	m       *Manager
-	run     *runs.Run
+	run     *conversation.Run
 	session *session.Session
 
 	before *checkpoint.Log
@@ -55,7 +55,7 @@ type own struct {
 }
 
 // openOwn opens our own agent for a run.
-func (m *Manager) openOwn(run *runs.Run, s *session.Session, o loop.Options) (*own, error) {
+func (m *Manager) openOwn(run *conversation.Run, s *session.Session, o loop.Options) (*own, error) {
 	d := &own{m: m, run: run, session: s, before: checkpoint.Open(m.store.Before(run.ID()))}
 	o.Run, o.Host, o.Log, o.Journal, o.Close = run, d, m.log, m.store.Beside(run.ID()), d.left
 	var err error
@@ -80,16 +80,16 @@ func (d *own) left() error {
 }
 
 // Prompt implements runs.Driver.
-func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
+func (d *own) Prompt(ctx context.Context, items []conversation.Item) (string, error) {
 	if len(items) > 0 && d.run.Info().Title == builtin.Title {
-		if title := runs.TitleOf(items[0].Text); title != "" {
-			_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: "title", Title: title})
+		if title := conversation.TitleOf(items[0].Text); title != "" {
+			_ = d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: "title", Title: title})
 		}
 	}
 	if d.m.depth(d.session.ID) == 0 { // of a sub-agent its caller's agent is told
 		d.begins(ctx)
 		if why := d.submits(ctx, items); why != "" {
-			return runs.Refused, d.run.Emit(runs.Event{Kind: runs.Note, Reason: runs.Refused, Text: why})
+			return conversation.Refused, d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: conversation.Refused, Text: why})
 		}
 	}
 	d.offer()
@@ -98,8 +98,8 @@ func (d *own) Prompt(ctx context.Context, items []runs.Item) (string, error) {
 }
 
 // Steer implements runs.Driver.
-func (d *own) Steer(ctx context.Context, i runs.Item) error {
-	d.asksFor(ctx, []runs.Item{i})
+func (d *own) Steer(ctx context.Context, i conversation.Item) error {
+	d.asksFor(ctx, []conversation.Item{i})
 	return d.Agent.Steer(ctx, i)
 }
 
@@ -126,7 +126,7 @@ func (d *own) choose(ctx context.Context, category, value string) error {
 	if err := d.Use(value); err != nil {
 		return err
 	}
-	return d.run.Emit(runs.Event{Kind: runs.Note, Reason: "chosen", Model: value})
+	return d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: "chosen", Model: value})
 }
 
 func (d *own) stop(call string) (title string, end func(), err error) {
@@ -220,7 +220,7 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 		out.Images = append(out.Images, loop.Picture{MIME: i.MIME, Data: i.Data, Words: i.Words()})
 	}
 	for _, ch := range res.Changes {
-		out.Files = append(out.Files, runs.Location{Path: ch.Path})
+		out.Files = append(out.Files, conversation.Location{Path: ch.Path})
 	}
 	d.worksOn(c.Args, changedFiles(res.Changes))
 	if len(res.Changes) > 0 {
@@ -323,7 +323,7 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 	if d == nil {
 		return a, false, nil
 	}
-	q := runs.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &runs.Call{Title: ask.Title}}
+	q := conversation.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &conversation.Call{Title: ask.Title}}
 	if line := ask.Effects.Command; line != "" {
 		q.Text, q.Call.Kind, q.Call.Title = ask.Reason, "execute", line
 	}
@@ -334,16 +334,16 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 		q.ExpiresAt = &ask.Expires
 	}
 	if ask.Irrecoverable {
-		q.Options = []runs.Option{{ID: confirmed, Label: "Allow", Kind: "allow_once"}, {ID: denyOnce, Label: "Deny", Kind: "reject_once"}}
+		q.Options = []conversation.Option{{ID: confirmed, Label: "Allow", Kind: "allow_once"}, {ID: denyOnce, Label: "Deny", Kind: "reject_once"}}
 	} else {
-		q.Options = []runs.Option{{ID: allowOnce, Label: "Allow", Kind: "allow_once"}}
+		q.Options = []conversation.Option{{ID: allowOnce, Label: "Allow", Kind: "allow_once"}}
 		if ask.Rememberable {
-			q.Options = append(q.Options, runs.Option{ID: allowSession, Label: "Allow in this run", Kind: "allow_always"})
+			q.Options = append(q.Options, conversation.Option{ID: allowSession, Label: "Allow in this run", Kind: "allow_always"})
 		}
 		if ask.Pattern != "" {
-			q.Options = append(q.Options, runs.Option{ID: allowPattern, Label: "Allow " + ask.Pattern, Kind: "allow_always"})
+			q.Options = append(q.Options, conversation.Option{ID: allowPattern, Label: "Allow " + ask.Pattern, Kind: "allow_always"})
 		}
-		q.Options = append(q.Options, runs.Option{ID: denyOnce, Label: "Deny", Kind: "reject_once"})
+		q.Options = append(q.Options, conversation.Option{ID: denyOnce, Label: "Deny", Kind: "reject_once"})
 	}
 	answer, err := d.AskPeople(ctx, ask.CallID, q, func(answer string) bool { return answer != denyOnce })
 	if err != nil {
@@ -372,9 +372,9 @@ func (m *Manager) AskUser(ctx context.Context, call, text string, options []stri
 	if d == nil {
 		return "", false, nil
 	}
-	q := runs.Question{Text: text, Custom: custom, Call: &runs.Call{Kind: "ask_user", Title: "Ask the user"}}
+	q := conversation.Question{Text: text, Custom: custom, Call: &conversation.Call{Kind: "ask_user", Title: "Ask the user"}}
 	for i, o := range options {
-		q.Options = append(q.Options, runs.Option{ID: fmt.Sprint(i + 1), Label: o})
+		q.Options = append(q.Options, conversation.Option{ID: fmt.Sprint(i + 1), Label: o})
 	}
 	answer, err = d.AskPeople(ctx, call, q, func(string) bool { return true })
 	for i, o := range options {

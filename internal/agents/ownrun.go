@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
@@ -24,7 +24,7 @@ func (m *Manager) ownListed() Agent {
 }
 
 // beginOwn begins a run of our own agent.
-func (m *Manager) beginOwn(b Begin) (*runs.Run, error) {
+func (m *Manager) beginOwn(b Begin) (*conversation.Run, error) {
 	if b.Resume != "" {
 		return nil, errors.New("resume: our own agent has no conversations besides its runs: sidecar.agent.resume goes on with one")
 	}
@@ -35,7 +35,7 @@ func (m *Manager) beginOwn(b Begin) (*runs.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := m.store.Start(runs.Spec{Agent: Builtin, Title: cmp.Or(b.Title, builtin.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	run, err := m.store.Start(conversation.Spec{Agent: Builtin, Title: cmp.Or(b.Title, builtin.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
@@ -62,7 +62,7 @@ func (m *Manager) Opening(mode, profile string) (o loop.Opening, err error) {
 }
 
 // joined gives a run that was begun just now its driver.
-func (m *Manager) joined(run *runs.Run, s *session.Session, o loop.Options) error {
+func (m *Manager) joined(run *conversation.Run, s *session.Session, o loop.Options) error {
 	m.mu.Lock()
 	m.sessions[s.ID] = append(m.sessions[s.ID], run)
 	err := m.driveOwn(run, s, o)
@@ -75,7 +75,7 @@ func (m *Manager) joined(run *runs.Run, s *session.Session, o loop.Options) erro
 }
 
 // driveOwn gives a run our own agent. m.mu is held.
-func (m *Manager) driveOwn(run *runs.Run, s *session.Session, o loop.Options) error {
+func (m *Manager) driveOwn(run *conversation.Run, s *session.Session, o loop.Options) error {
 	d, err := m.openOwn(run, s, o)
 	if err != nil {
 		return err
@@ -86,23 +86,23 @@ func (m *Manager) driveOwn(run *runs.Run, s *session.Session, o loop.Options) er
 }
 
 // ownFor is the driver of a run of our own agent that nobody prompts now.
-func (m *Manager) ownFor(run *runs.Run) (*own, error) {
+func (m *Manager) ownFor(run *conversation.Run) (*own, error) {
 	if err := m.Wake(run); err != nil {
 		return nil, err
 	}
 	d, ok := m.driverOf(run).(*own)
 	switch i := run.Info(); {
-	case i.State == runs.Running || i.State == runs.Waiting:
+	case i.State == conversation.Running || i.State == conversation.Waiting:
 		return nil, errors.New("it works on a prompt: wait until it has stopped, or stop it with sidecar.agent.cancel")
 	case !ok:
-		return nil, runs.ErrEnded
+		return nil, conversation.ErrEnded
 	}
 	return d, nil
 }
 
 // placeAfter is the first prompt or rewind after an event; 0 is the last event, and
 // nothing is after it.
-func placeAfter(run *runs.Run, at int64) (string, error) {
+func placeAfter(run *conversation.Run, at int64) (string, error) {
 	if at <= 0 {
 		return "", nil
 	}
@@ -114,7 +114,7 @@ func placeAfter(run *runs.Run, at int64) (string, error) {
 }
 
 // forkOwn begins a run that knows what was said in another one up to an event.
-func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
+func (m *Manager) forkOwn(run *conversation.Run, at int64) (*conversation.Run, error) {
 	d, err := m.ownFor(run)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	fork, err := m.store.Start(runs.Spec{Agent: Builtin, Title: i.Title, Session: s.ID, ForkOf: i.Run, Shadow: s.Shadow, Mode: s.Mode()})
+	fork, err := m.store.Start(conversation.Spec{Agent: Builtin, Title: i.Title, Session: s.ID, ForkOf: i.Run, Shadow: s.Shadow, Mode: s.Mode()})
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
@@ -139,14 +139,14 @@ func (m *Manager) forkOwn(run *runs.Run, at int64) (*runs.Run, error) {
 		return nil, err
 	}
 	m.tellWork(fork, nil)
-	return fork, fork.Emit(runs.Event{Kind: runs.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
+	return fork, fork.Emit(conversation.Event{Kind: conversation.Note, Reason: "forked", Text: "It knows what was said in " + i.Run})
 }
 
 // ErrNotOwn says that only our own agent can do what is asked.
 var ErrNotOwn = errors.New("only our own agent can do this")
 
 // Budget bounds what the agent of a run may use from now on; what it has used counts.
-func (m *Manager) Budget(run *runs.Run, b loop.Budget) error {
+func (m *Manager) Budget(run *conversation.Run, b loop.Budget) error {
 	if run.Info().Agent != Builtin {
 		return ErrNotOwn
 	}
@@ -155,13 +155,13 @@ func (m *Manager) Budget(run *runs.Run, b loop.Budget) error {
 	}
 	d, ok := m.driverOf(run).(*own)
 	if !ok {
-		return runs.ErrEnded
+		return conversation.ErrEnded
 	}
 	return d.Raise(b)
 }
 
 // Used is what the agent of a run and its sub-agents have used.
-func (m *Manager) Used(run *runs.Run) (loop.Usage, error) {
+func (m *Manager) Used(run *conversation.Run) (loop.Usage, error) {
 	d, ok := m.driverOf(run).(*own)
 	if !ok {
 		return loop.Usage{}, ErrNotOwn
@@ -171,7 +171,7 @@ func (m *Manager) Used(run *runs.Run) (loop.Usage, error) {
 }
 
 // Compact puts a summary in the place of what was said in a run.
-func (m *Manager) Compact(ctx context.Context, run *runs.Run) error {
+func (m *Manager) Compact(ctx context.Context, run *conversation.Run) error {
 	if run.Info().Agent != Builtin {
 		return ErrNotOwn
 	}
@@ -183,7 +183,7 @@ func (m *Manager) Compact(ctx context.Context, run *runs.Run) error {
 }
 
 // Summary changes the latest summary of a run, or takes it away when text is "".
-func (m *Manager) Summary(run *runs.Run, at int, text string) error {
+func (m *Manager) Summary(run *conversation.Run, at int, text string) error {
 	if run.Info().Agent != Builtin {
 		return ErrNotOwn
 	}

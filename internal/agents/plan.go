@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
@@ -67,23 +67,23 @@ func (m *Manager) Propose(ctx context.Context, by team.Caller, plan string) (tea
 	if err := s.SetMode(mode); err != nil {
 		return d, tools.Errorf(tools.Unavailable, "nothing is approved: %v", err)
 	}
-	m.modeIs(s.ID, mode, func(*runs.Run) {}) // the result of the call tells it
+	m.modeIs(s.ID, mode, func(*conversation.Run) {}) // the result of the call tells it
 	sum := sha256.Sum256([]byte(d.Plan))
 	d.Approved, d.Mode, d.Means, d.Edited, d.Hash = true, mode, m.o.Mode(mode).Help, d.Plan != shown, hex.EncodeToString(sum[:])
-	return d, above.run.Emit(runs.Event{Kind: runs.Note, Reason: "approved", Ref: d.URI, Mode: mode, Text: fmt.Sprintf("The plan %s was approved, to be carried out in the mode %s.", d.Hash[:12], mode)})
+	return d, above.run.Emit(conversation.Event{Kind: conversation.Note, Reason: "approved", Ref: d.URI, Mode: mode, Text: fmt.Sprintf("The plan %s was approved, to be carried out in the mode %s.", d.Hash[:12], mode)})
 }
 
 // askAbout is the question whether a plan is to be carried out.
-func (m *Manager) askAbout(d team.Decision, doc string) runs.Question {
-	q := runs.Question{
+func (m *Manager) askAbout(d team.Decision, doc string) conversation.Question {
+	q := conversation.Question{
 		Text:   "Shall this plan be carried out? You can change the document first; what it says then is what is done.\n\n" + doc,
-		Custom: true, Call: &runs.Call{Kind: "propose_plan", Title: "Propose a plan", URI: d.URI},
+		Custom: true, Call: &conversation.Call{Kind: "propose_plan", Title: "Propose a plan", URI: d.URI},
 	}
 	for _, mode := range afterPlan {
 		if m.o.Mode(mode).Name != "" {
-			q.Options = append(q.Options, runs.Option{ID: approveIn + mode, Label: "Approve, and go on in " + mode})
+			q.Options = append(q.Options, conversation.Option{ID: approveIn + mode, Label: "Approve, and go on in " + mode})
 		}
 	}
-	q.Options = append(q.Options, runs.Option{ID: keepPlanning, Label: "Keep planning", Kind: "reject_once"})
+	q.Options = append(q.Options, conversation.Option{ID: keepPlanning, Label: "Keep planning", Kind: "reject_once"})
 	return q
 }

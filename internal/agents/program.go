@@ -6,18 +6,18 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/acpdriver"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
-	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // agent is a program that runs and is talked to.
 type agent struct {
 	conn    *acp.Conn
-	bridge  *acprun.Bridge
+	bridge  *acpdriver.Bridge
 	session *acp.Session
 	program *program.Running
 	said    *lastLines // on its standard error
@@ -42,7 +42,7 @@ func (a *agent) stop() {
 
 // launch starts an agent's program in the world of a session, with what of the user's
 // its profile gives. said hears what of its writing was not taken over.
-func (m *Manager) launch(p profiles.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
+func (m *Manager) launch(p profile.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
 	grant, err := m.o.Kept.Grant(p, s.Root)
 	if err != nil {
 		return nil, nil, err

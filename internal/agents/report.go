@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
 // silence is how long nothing must have been heard of a sub-agent for that to be said.
@@ -54,11 +54,11 @@ func (m *Manager) transcript(k *child) string {
 		}
 		for _, e := range events {
 			switch {
-			case e.Kind == runs.Text && e.Text != "":
+			case e.Kind == conversation.Text && e.Text != "":
 				fmt.Fprintf(&b, "%s: %s\n\n", e.Role, e.Text)
-			case e.Kind == runs.CallOutput && e.Text != "":
+			case e.Kind == conversation.CallOutput && e.Text != "":
 				fmt.Fprintf(&b, "%s\n", e.Text)
-			case e.Kind == runs.CallFinished && e.Call != nil:
+			case e.Kind == conversation.CallFinished && e.Call != nil:
 				fmt.Fprintf(&b, "[%s %s] %s\n\n", e.Call.Tool, e.Call.Outcome, e.Call.Title)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
 // making notes what files are before the agent, or a sub-agent of it, changes them. It
@@ -55,7 +55,7 @@ const (
 // Rewind has the agent of a run forget what was said after an event, or takes back what
 // it and its sub-agents changed after it, or both. To rewind to an event before a rewind
 // takes that one back.
-func (m *Manager) Rewind(ctx context.Context, run *runs.Run, at int64, what string) error {
+func (m *Manager) Rewind(ctx context.Context, run *conversation.Run, at int64, what string) error {
 	if run.Info().Agent != Builtin {
 		return ErrNoRewind
 	}
@@ -73,7 +73,7 @@ func (m *Manager) Rewind(ctx context.Context, run *runs.Run, at int64, what stri
 	if err := m.stopAfter(ctx, d, at); err != nil {
 		return err
 	}
-	note, work := runs.Event{Kind: runs.Note, Reason: loop.NoteRewound}, d.session.Work.Now()
+	note, work := conversation.Event{Kind: conversation.Note, Reason: loop.NoteRewound}, d.session.Work.Now()
 	var said []string
 	if what != RewindConversation {
 		text, err := d.filesBack(ctx, at)
@@ -118,7 +118,7 @@ func (m *Manager) stopAfter(ctx context.Context, d *own, at int64) error {
 	}
 	var all []*child
 	for _, k := range m.below(d.session.ID) {
-		if slices.ContainsFunc(events, func(e runs.Event) bool { return e.Kind == runs.Child && e.Child == k.run.ID() }) {
+		if slices.ContainsFunc(events, func(e conversation.Event) bool { return e.Kind == conversation.Child && e.Child == k.run.ID() }) {
 			all = append(append(all, k), m.below(k.session)...)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -56,7 +56,7 @@ func titles(list []skills.Skill) (out []loop.Skill) {
 
 // asksFor gets the skill that a prompt begins with, as in /release the next version, and
 // has it told before the prompt. What begins so and names no skill is left as it is.
-func (d *own) asksFor(ctx context.Context, items []runs.Item) {
+func (d *own) asksFor(ctx context.Context, items []conversation.Item) {
 	for _, i := range items {
 		word, _, _ := strings.Cut(strings.TrimSpace(i.Text), " ")
 		word, _, _ = strings.Cut(word, "\n")
@@ -133,6 +133,6 @@ func (d *own) offer() {
 	d.offered = string(raw)
 	d.mu.Unlock()
 	if !same {
-		_ = d.run.Emit(runs.Event{Kind: runs.Note, Reason: acp.CommandsChanged, Raw: raw})
+		_ = d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: acp.CommandsChanged, Raw: raw})
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/acpdriver"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // start starts the agent's program in the session's world and opens the conversation.
-func (c *conversation) start(ctx context.Context) (*agent, error) {
+func (c *external) start(ctx context.Context) (*agent, error) {
 	door, err := c.m.openDoor(c.session.ID, world{c}.catchUp, world{c}.again)
 	if err != nil {
 		return nil, err
 	}
 	a, streams, err := c.m.launch(c.profile, c.session, []string{door.dir, c.m.o.Program}, func(said string) {
-		c.tell(runs.Event{Kind: runs.Note, Reason: "left out", Text: said})
+		c.tell(conversation.Event{Kind: conversation.Note, Reason: "left out", Text: said})
 	})
 	if err != nil {
 		door.close()
 		return nil, err
 	}
 	a.door = door
-	a.bridge = acprun.New(c.run, acprun.Options{
+	a.bridge = acpdriver.New(c.run, acpdriver.Options{
 		Decide: c.decide, QuestionTime: c.m.o.QuestionTime(), DropHistory: !c.earlier,
 		Rested: func() { c.takeOver(a) },
 		Close: func() error {
@@ -52,7 +52,7 @@ func (c *conversation) start(ctx context.Context) (*agent, error) {
 
 // converse opens the conversation with a program that was started: a new one, or
 // the one that the run has.
-func (c *conversation) converse(ctx context.Context, a *agent) error {
+func (c *external) converse(ctx context.Context, a *agent) error {
 	offered, err := a.conn.Initialize(ctx)
 	if err != nil {
 		return hinted(err)
@@ -74,7 +74,7 @@ func (c *conversation) converse(ctx context.Context, a *agent) error {
 	c.m.learn(c.profile.Name, offer)
 	c.tellChosen(s.Config)
 	if s.Modes != nil {
-		c.tell(runs.Event{Kind: runs.Note, Reason: "chosen", AgentMode: s.Modes.Current})
+		c.tell(conversation.Event{Kind: conversation.Note, Reason: "chosen", AgentMode: s.Modes.Current})
 	}
 	if c.model != "" {
 		if err := c.chooseOf(ctx, a, "model", c.model); err != nil {
@@ -99,12 +99,12 @@ func hinted(err error) error {
 }
 
 // openSession opens the agent's session, or goes on with the one that the run has.
-func (c *conversation) openSession(ctx context.Context, a *agent, offered acp.Initialized) (*acp.Session, error) {
+func (c *external) openSession(ctx context.Context, a *agent, offered acp.Initialized) (*acp.Session, error) {
 	params := acp.SessionParams{Dir: c.session.Root}
 	if offered.Capabilities.MCP.Stdio {
 		params.MCPServers = []acp.MCPServer{{Name: "sidecar", Command: c.m.o.Program, Args: []string{"mcp", "--door", a.door.path()}}}
 	} else {
-		c.tell(runs.Event{Kind: runs.Note, Reason: "left out", Text: c.profile.Title + " takes no MCP servers that are commands: it has no tools of ours"})
+		c.tell(conversation.Event{Kind: conversation.Note, Reason: "left out", Text: c.profile.Title + " takes no MCP servers that are commands: it has no tools of ours"})
 	}
 	i := c.run.Info()
 	ref := i.Ref
@@ -124,8 +124,8 @@ func (c *conversation) openSession(ctx context.Context, a *agent, offered acp.In
 }
 
 // signIn asks the person which way to sign in, and has the agent do it.
-func (c *conversation) signIn(ctx context.Context, a *agent, methods []acp.AuthMethod) error {
-	q := runs.Question{Text: "Sign in to " + c.profile.Title}
+func (c *external) signIn(ctx context.Context, a *agent, methods []acp.AuthMethod) error {
+	q := conversation.Question{Text: "Sign in to " + c.profile.Title}
 	for _, m := range methods {
 		if m.Type == "terminal" {
 			continue // its program runs in a terminal of the person's
@@ -134,7 +134,7 @@ func (c *conversation) signIn(ctx context.Context, a *agent, methods []acp.AuthM
 		if m.Description != "" {
 			label += ": " + m.Description
 		}
-		q.Options = append(q.Options, runs.Option{ID: m.ID, Label: label})
+		q.Options = append(q.Options, conversation.Option{ID: m.ID, Label: label})
 	}
 	if len(q.Options) == 0 {
 		return fmt.Errorf("it wants you to sign in; run %s in a terminal once", c.profile.Program)
@@ -168,7 +168,7 @@ func offerOf(i acp.Initialized) Offer {
 }
 
 // below is the name of a path in the session's root; ok is false for others.
-func (c *conversation) below(path string) (name string, ok bool) {
+func (c *external) below(path string) (name string, ok bool) {
 	rel, err := filepath.Rel(c.session.Root, path)
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }

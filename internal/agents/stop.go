@@ -3,15 +3,15 @@ package agents
 import (
 	"errors"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs/acprun"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/acpdriver"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 var errOver = errors.New("the command has ended already")
 
 // Stop ends the command of a call alone, and tells that in the run. The agent hears
 // that its command was ended, and goes on.
-func (m *Manager) Stop(run *runs.Run, call string) error {
+func (m *Manager) Stop(run *conversation.Run, call string) error {
 	d := m.driverOf(run)
 	if d == nil {
 		return errIdle
@@ -21,18 +21,18 @@ func (m *Manager) Stop(run *runs.Run, call string) error {
 		return err
 	}
 	defer end() // what follows from it is told after this
-	return run.Emit(runs.Event{Kind: runs.Note, Reason: "stopped", Call: &runs.Call{ID: call}, Text: "Stopped by a person: " + title})
+	return run.Emit(conversation.Event{Kind: conversation.Note, Reason: "stopped", Call: &conversation.Call{ID: call}, Text: "Stopped by a person: " + title})
 }
 
 var errIdle = errors.New("its agent does not run, and so none of its commands does")
 
-func (c *conversation) stop(call string) (title string, end func(), err error) {
+func (c *external) stop(call string) (title string, end func(), err error) {
 	a := c.here()
 	if a == nil {
 		return "", nil, errIdle
 	}
 	command, err := a.bridge.Command(call)
-	if errors.Is(err, acprun.ErrOver) {
+	if errors.Is(err, acpdriver.ErrOver) {
 		return "", nil, errOver
 	}
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
@@ -26,7 +26,7 @@ const stepsOfChild = 15
 
 // child is a sub-agent.
 type child struct {
-	run     *runs.Run
+	run     *conversation.Run
 	driver  *own   // nil once it has ended; Manager.mu guards that
 	session string // its own
 	parent  string // the session of its caller
@@ -47,7 +47,7 @@ func (m *Manager) Spawn(ctx context.Context, by team.Caller, t team.Task) (team.
 		if err != nil {
 			return team.Report{}, err
 		}
-		return team.Report{ID: k.run.ID(), End: string(runs.Running), Files: []string{}}, nil
+		return team.Report{ID: k.run.ID(), End: string(conversation.Running), Files: []string{}}, nil
 	}
 	k, err := m.spawn(ctx, by, t, false)
 	if err != nil {
@@ -185,7 +185,7 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 			task += "\n\nA hook of the user's says: " + text
 		}
 	}
-	spec := runs.Spec{Agent: Builtin, Title: runs.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode(), Once: true} // its tools would be others
+	spec := conversation.Spec{Agent: Builtin, Title: conversation.TitleOf(t.Text), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode(), Once: true} // its tools would be others
 	o := loop.Options{Budget: budgetOf(t.Budget), Task: t.Text}
 	if above != nil {
 		spec.Parent, o.Parent, o.Profile = above.run.ID(), above.Agent, above.Profile()
@@ -203,9 +203,9 @@ func (m *Manager) begin(ctx context.Context, k *child, parent *session.Session, 
 	m.mu.Unlock()
 	m.tellMode(k) // its caller's was set just now
 	if above != nil {
-		_ = above.run.Emit(runs.Event{Kind: runs.Child, Child: k.run.ID(), Title: spec.Title, Call: &runs.Call{ID: above.Key(k.call)}})
+		_ = above.run.Emit(conversation.Event{Kind: conversation.Child, Child: k.run.ID(), Title: spec.Title, Call: &conversation.Call{ID: above.Key(k.call)}})
 	}
-	if _, err := k.run.Prompt(runs.Item{Text: task}, runs.Queue); err != nil {
+	if _, err := k.run.Prompt(conversation.Item{Text: task}, conversation.Queue); err != nil {
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, k.run.Close(), m.drop(k)))
 	}
 	return nil
@@ -288,18 +288,18 @@ func (m *Manager) takeOver(ctx context.Context, k *child, parent *session.Sessio
 
 // followed waits until an agent has stopped, and returns what it said last, and why it
 // stopped. A person may pause it meanwhile.
-func (m *Manager) followed(run *runs.Run) (answer, end string) {
+func (m *Manager) followed(run *conversation.Run) (answer, end string) {
 	events := run.Subscribe(0)
 	for {
 		e, err := events.Next(m.base)
 		if err != nil {
-			return answer, runs.Interrupted
+			return answer, conversation.Interrupted
 		}
 		switch {
-		case e.Kind == runs.Text && e.Role == "assistant" && e.Text != "":
+		case e.Kind == conversation.Text && e.Role == "assistant" && e.Text != "":
 			answer = e.Text
-		case e.Kind == runs.RunEnd && e.Reason != loop.Paused:
-			if e.Reason == runs.Failed && e.Text != "" {
+		case e.Kind == conversation.RunEnd && e.Reason != loop.Paused:
+			if e.Reason == conversation.Failed && e.Text != "" {
 				answer = e.Text
 			}
 			return answer, e.Reason
@@ -313,7 +313,7 @@ const forsaken = "forsaken"
 // forsake ends a sub-agent of an earlier process: nobody waits for it, and its tools
 // would be others. Its shadow stays if something was changed there, until the run of its
 // caller is closed.
-func (m *Manager) forsake(run *runs.Run) {
+func (m *Manager) forsake(run *conversation.Run) {
 	text := "The process of its caller ended."
 	if shadow := m.ownShadow(run.Info()); shadow != "" {
 		text += " What it changed, if anything, is in the shadow workspace " + shadow + "."
@@ -323,14 +323,14 @@ func (m *Manager) forsake(run *runs.Run) {
 			}
 		})
 	}
-	err := errors.Join(loop.Settle(run.ID(), m.store.Beside), run.Emit(runs.Event{Kind: runs.Note, Reason: forsaken, Text: text}))
+	err := errors.Join(loop.Settle(run.ID(), m.store.Beside), run.Emit(conversation.Event{Kind: conversation.Note, Reason: forsaken, Text: text}))
 	if err = errors.Join(err, run.Close()); err != nil {
 		m.log.Warn("a sub-agent of an earlier process was not ended", "run", run.ID(), "error", err)
 	}
 }
 
 // ownShadow is the shadow that a sub-agent has for itself; "": it has none.
-func (m *Manager) ownShadow(i runs.Info) string {
+func (m *Manager) ownShadow(i conversation.Info) string {
 	above, err := m.store.Get(i.Parent)
 	if err != nil || above.Info().Shadow == i.Shadow {
 		return ""
@@ -341,7 +341,7 @@ func (m *Manager) ownShadow(i runs.Info) string {
 // sweepBelow discards the shadows of the sub-agents of a run that were forsaken.
 func (m *Manager) sweepBelow(run string) {
 	for _, i := range m.store.List(true) {
-		if i.Parent != run || i.State != runs.Ended || m.ownShadow(i) == "" {
+		if i.Parent != run || i.State != conversation.Ended || m.ownShadow(i) == "" {
 			continue
 		}
 		r, err := m.store.Get(i.Run)
@@ -349,7 +349,7 @@ func (m *Manager) sweepBelow(run string) {
 			continue
 		}
 		events, _, _ := r.History(0, 0, 0)
-		if slices.ContainsFunc(events, func(e runs.Event) bool { return e.Kind == runs.Note && e.Reason == forsaken }) {
+		if slices.ContainsFunc(events, func(e conversation.Event) bool { return e.Kind == conversation.Note && e.Reason == forsaken }) {
 			m.discard(i.Shadow)
 		}
 	}
@@ -377,7 +377,7 @@ func halt(all []*child) {
 // stop stops a sub-agent. One that is paused does nothing that could be stopped: it is
 // ended.
 func (k *child) stop() {
-	if k.run.Cancel() == runs.Paused {
+	if k.run.Cancel() == conversation.Paused {
 		_ = k.run.Close() // its report says what came of it
 	}
 }

@@ -3,8 +3,8 @@ package agents
 import (
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 )
 
 // recall gives the session what its agent has set out to do, as the conversation has it,
@@ -15,11 +15,11 @@ func (d *own) recall() error { return d.session.Work.Keep(d.Work(), d.KeepWork) 
 func (m *Manager) Has(session string) bool { return len(m.runsIn(session)) > 0 }
 
 // runsIn are the runs in a session that have not ended.
-func (m *Manager) runsIn(session string) []*runs.Run {
+func (m *Manager) runsIn(session string) []*conversation.Run {
 	m.mu.Lock()
 	all := slices.Clone(m.sessions[session])
 	m.mu.Unlock()
-	return slices.DeleteFunc(all, func(r *runs.Run) bool { return r.Info().State == runs.Ended })
+	return slices.DeleteFunc(all, func(r *conversation.Run) bool { return r.Info().State == conversation.Ended })
 }
 
 // worked tells, in the runs of a session, what its agent has set out to do.
@@ -31,7 +31,7 @@ func (m *Manager) worked(session string, before, now steps.State) {
 
 // tellWork tells what the agent of a run has set out to do, and how that changed; before
 // is nil in a run that was told nothing.
-func (m *Manager) tellWork(run *runs.Run, before *steps.State) {
+func (m *Manager) tellWork(run *conversation.Run, before *steps.State) {
 	d, ok := m.driverOf(run).(*own)
 	if !ok {
 		return
@@ -44,16 +44,16 @@ func (m *Manager) tellWork(run *runs.Run, before *steps.State) {
 }
 
 // tell tells a change in a run: the list, and how it ended.
-func tell(run *runs.Run, before, now steps.State) {
+func tell(run *conversation.Run, before, now steps.State) {
 	if n := len(now.Entries()); n > 0 || len(before.Entries()) > 0 {
-		e := runs.Event{Kind: runs.Plan, Plan: make([]runs.PlanEntry, 0, n)}
+		e := conversation.Event{Kind: conversation.Plan, Plan: make([]conversation.PlanEntry, 0, n)}
 		for _, one := range now.Entries() {
-			e.Plan = append(e.Plan, runs.PlanEntry{Text: one.Text, Status: one.State})
+			e.Plan = append(e.Plan, conversation.PlanEntry{Text: one.Text, Status: one.State})
 		}
 		_ = run.Emit(e) // after its end there is nobody to be told
 	}
 	if end := now.End; end != nil && (before.End == nil || *end != *before.End) {
-		e := runs.Event{Kind: runs.Note, Reason: "complete", Text: end.Reason}
+		e := conversation.Event{Kind: conversation.Note, Reason: "complete", Text: end.Reason}
 		if end.Aborted {
 			e.Reason, e.Text = "aborted", end.Reason+"\n\n"+end.Learned
 		}

@@ -9,18 +9,18 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/runs"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // world is what an agent reaches through us: files as its session sees them, and
 // commands in its world.
-type world struct{ *conversation }
+type world struct{ *external }
 
 // ReadFile implements acp.Files.
 func (w world) ReadFile(ctx context.Context, _, path string) (string, error) {
@@ -148,8 +148,8 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 func (w world) mayRun(ctx context.Context, line string) error {
 	outcome, why := w.explain(ctx, "run_command", map[string]string{"command": line})
 	if outcome == policy.Ask {
-		answer, _, err := w.run.Ask(ctx, runs.Question{
-			Text: "Run: " + line, Options: []runs.Option{{ID: "allow", Label: "Allow", Kind: "allow_once"}, {ID: "deny", Label: "Deny", Kind: "reject_once"}},
+		answer, _, err := w.run.Ask(ctx, conversation.Question{
+			Text: "Run: " + line, Options: []conversation.Option{{ID: "allow", Label: "Allow", Kind: "allow_once"}, {ID: "deny", Label: "Deny", Kind: "reject_once"}},
 		})
 		if err == nil && answer == "allow" {
 			return nil

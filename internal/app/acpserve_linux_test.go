@@ -12,7 +12,7 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 )
 

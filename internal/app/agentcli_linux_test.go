@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/evals"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/evals"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	loop "github.com/sidecar-ls/sidecar-ls/internal/agent"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 )
 
 // TestAgentPrompt: what `agent prompt` prints is what a model gets at the beginning of a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/server"
 )
 

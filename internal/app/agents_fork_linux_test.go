@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // fork forks a run at its end.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // onePixel is a PNG.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // endless is a command that writes, and then goes on until somebody ends it.

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
@@ -32,7 +33,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/precheck"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/repos"
-	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 )
 
 // crowd plays a model for many agents at once: the first begins n others, and each of

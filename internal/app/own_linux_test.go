@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
-	"github.com/sidecar-ls/sidecar-ls/internal/profiles"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -70,7 +70,7 @@ func TestAgentsState(t *testing.T) {
 	set, _ := config.Load()
 	isFile := regexp.MustCompile(`\.[a-z]+$|_id$`)
 	held, controls := 0, 0
-	for _, p := range profiles.All(set) {
+	for _, p := range profile.All(set) {
 		at := func(rel string) string {
 			return filepath.Join(user, strings.NewReplacer("{folder}", folder, "{gemini}", "ours").Replace(rel))
 		}

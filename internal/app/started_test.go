@@ -12,7 +12,7 @@ import (
 // starters are the files that start processes, with where each has its program from: a
 // bare name would be looked for on PATH, also in the workspace.
 var starters = map[string]string{
-	"internal/evals/tree.go":                        "lookup finds git",
+	"internal/agents/evals/tree.go":                 "lookup finds git",
 	"internal/git/gitrepo/gitcmd/command.go":        "lookup finds git",
 	"internal/git/gitrepo/gitcmd/settings.go":       "it is given what command.go found",
 	"internal/doors/handover/streams_unix.go":       "this program, by the path that the system gives",

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	told "github.com/sidecar-ls/sidecar-ls/internal/runs"
+	told "github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/cli"
+	"github.com/sidecar-ls/sidecar-ls/internal/app/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

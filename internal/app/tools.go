@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/backend"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/models"
+	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
@@ -78,8 +78,8 @@ func of[T any](sessions *session.Store, id string, ask func(*session.Session) T)
 }
 
 // Backends are the language models of the settings.
-func (c *Client) Backends() backend.Backends {
-	return backend.Backends{Settings: c.Settings, Programs: c.Settings.Programs(), Know: c.Hide.Know}
+func (c *Client) Backends() models.Backends {
+	return models.Backends{Settings: c.Settings, Programs: c.Settings.Programs(), Know: c.Hide.Know}
 }
 
 // shellDeps is what the tools need that run commands.

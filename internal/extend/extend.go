@@ -1,5 +1,3 @@
-// Package extend is what users extend a workspace with: hooks, and tools of their own,
-// from the settings, the project and plugins.
 package extend
 
 import (

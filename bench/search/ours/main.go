@@ -16,8 +16,8 @@ import (
 	"runtime/pprof"
 	"strconv"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/serve"
 	"github.com/sidecar-ls/sidecar-ls/tools/search"
 )
 

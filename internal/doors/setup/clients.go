@@ -102,7 +102,7 @@ const (
 	ownOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off."
 )
 
-// driven is how an agent is driven: by which row of internal/profiles, and with which program.
+// driven is how an agent is driven: by which row of internal/agents/profile, and with which program.
 type driven struct{ profile, program string }
 
 // agent is the roads of an agent. program is what `run` starts; without one it

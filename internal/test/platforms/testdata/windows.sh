@@ -43,6 +43,6 @@ for pkg in ./internal/sys/osfile ./internal/box/world ./internal/exec/confine ./
   go_windows test -short -count=1 -timeout 10m -exec wine "$pkg"
 done
 # Of these, what is about names of files; the rest of them needs links, a shell, or minutes.
-for pkg in ./internal/files/workspace ./server ./tools/fs ./internal/agent; do
+for pkg in ./internal/files/workspace ./server ./tools/fs ./internal/agents/loop; do
   go_windows test -short -count=1 -timeout 10m -run 'Fold|Spell|Respell|Tried|HardLinks|ShortNames|Executable|AttachedPath' -exec wine "$pkg"
 done

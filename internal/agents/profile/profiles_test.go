@@ -1,0 +1,89 @@
+package profile
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+)
+
+// TestTable: each row names what it needs, in a form that can be shown, and what is
+// not an agent's own is in none.
+func TestTable(t *testing.T) {
+	set, _ := config.Load()
+	all := All(set)
+	if len(all) != len(builtin) {
+		t.Fatalf("%d profiles of %d rows: a name is there twice", len(all), len(builtin))
+	}
+	for _, p := range all {
+		if p.Title == "" || p.Program == "" || len(p.State)+len(p.Reads)+len(p.Settings) == 0 || !p.Network {
+			t.Errorf("%s lacks something: %+v", p.Name, p)
+		}
+		for _, path := range slices.Concat(p.State, p.Reads, p.Settings, p.Keys, p.Copied) {
+			if !filepath.IsLocal(path) || slices.Contains([]string{".", ".config", ".local", ".cache", ".ssh", ".aws", ".gnupg"}, filepath.Clean(path)) {
+				t.Errorf("%s sees ~/%s", p.Name, path)
+			}
+		}
+		for _, name := range p.Env {
+			if name != strings.ToUpper(name) {
+				t.Errorf("%s gets %s", p.Name, name)
+			}
+		}
+		if got := Find(all, "", p.Program); got == nil || got.Program != p.Program {
+			t.Errorf("%s is not found by its program", p.Name)
+		}
+	}
+	if Find(all, "", "/some/where/claude") != nil || Find(all, "", "./claude") != nil {
+		t.Error("what is called as an agent's program has its profile")
+	}
+	if Find(all, "", "make") != nil || Find(all, "nonesuch", "claude") != nil {
+		t.Error("something has a profile that has none")
+	}
+}
+
+// TestSettings: the user changes a row in part, and adds others.
+func TestSettings(t *testing.T) {
+	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "claude-acp": {"acpVersion": 2}, "mine": {"state": [".mine"]}}}`)})
+	if len(problems) != 0 {
+		t.Fatal(problems)
+	}
+	all := All(set)
+	claude, mine := Find(all, "claude", ""), Find(all, "", "mine")
+	if claude == nil || claude.Network || claude.Tried || !slices.Equal(claude.State, []string{".claude/projects/{folder}"}) {
+		t.Errorf("claude: %+v", claude)
+	}
+	if acp := Find(all, "claude-acp", ""); acp.ACPVersion != 2 || acp.Sees()[0] != claude.Sees()[0] {
+		t.Errorf("claude-acp: %+v", acp)
+	}
+	if mine == nil || mine.Network || !slices.Equal(mine.State, []string{".mine"}) || len(mine.Sees()) != 1 {
+		t.Errorf("mine: %+v", mine)
+	}
+}
+
+// TestOnlyConversations: of no agent's own files are those writable that it obeys, as
+// its makers' documentation has them, nor a directory above them.
+func TestOnlyConversations(t *testing.T) {
+	set, _ := config.Load()
+	obeyed := []string{
+		".claude/settings.json", ".claude/hooks/x.sh", ".claude/plugins/x", ".claude/commands/x.md", ".claude/agents/x.md", ".claude/skills/x", ".claude/CLAUDE.md", ".claude/ide/1.lock", ".claude/shell-snapshots/x.sh", ".claude/session-env/x",
+		".codex/config.toml", ".codex/hooks.json", ".codex/AGENTS.md", ".codex/prompts/x.md", ".codex/rules/x.rules", ".codex/skills/x", ".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/commands/x.toml", ".gemini/extensions/x", ".gemini/tmp/bin/rg", ".gemini/history/x/.git/config",
+		".config/opencode/opencode.json", ".config/opencode/plugin/x.js", ".local/share/opencode/bin/x", ".local/share/opencode/snapshot/x/config", ".cache/opencode/node_modules/x.js", ".copilot/config.json", ".copilot/mcp-config.json", ".copilot/pkg/x.js",
+		".config/crush/crush.json", ".local/share/crush/crush.json", ".config/goose/config.yaml", ".config/goose/memory/x", ".local/share/goose/schedule.json", ".aider.conf.yml", ".aider/oauth-keys.env", ".cursor/mcp.json", ".cursor/hooks.json", ".cursor/cli-config.json", ".cursor/rules/x", ".local/share/cursor-agent/versions/x",
+		".qwen/settings.json", ".qwen/QWEN.md", ".qwen/extensions/x",
+	}
+	held, controls := 0, 0
+	for _, p := range All(set) {
+		for _, dir := range p.State {
+			controls++
+			for _, name := range obeyed {
+				if strings.HasPrefix(name, dir+"/") || name == dir {
+					t.Errorf("%s writes ~/%s, by ~/%s", p.Name, name, dir)
+				}
+				held++
+			}
+		}
+	}
+	t.Logf("%d of %d held, %d controls", held, held, controls)
+}

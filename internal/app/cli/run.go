@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
+)
+
+// runArgs are what a person wants run, as the process sees it that runs it. The
+// streams come beside it.
+type runArgs struct {
+	Session  string   `json:"session,omitempty"`
+	Mode     string   `json:"mode,omitempty"`
+	Argv     []string `json:"argv"`
+	Dir      string   `json:"dir"`
+	Terminal bool     `json:"terminal"`
+	Env      []string `json:"env"`
+
+	// What its profile gives it besides; see confine.Hosted.
+	Pass     []string `json:"pass,omitempty"`
+	Writable []string `json:"writable,omitempty"`
+	Readable []string `json:"readable,omitempty"`
+	Home     string   `json:"home,omitempty"`
+	Network  bool     `json:"network,omitempty"`
+}
+
+// runQuery is the name of that query.
+const runQuery = "run"
+
+// runProgram runs a program in a session of its own.
+func runProgram(ctx context.Context, c *cli) error {
+	if len(c.args) == 0 {
+		return usagef("run takes a program and its arguments after --, as in: sidecar-ls run -- make generate")
+	}
+	f, err := c.folder()
+	if err != nil {
+		return err
+	}
+	a := runArgs{Session: c.session, Mode: c.mode, Argv: c.args, Env: environment(nil)}
+	if a.Dir, err = beginning(f.Dir); err != nil {
+		return err
+	}
+	ended, err := c.profiled(ctx, &a)
+	if err != nil {
+		return err
+	}
+	defer ended()
+	s, err := c.streams()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	a.Terminal = s.terminal
+	res, err := c.hostThere(ctx, a, s)
+	if errors.Is(err, errNobodyHosts) {
+		res, err = c.hostHere(ctx, a, s)
+	}
+	s.close() // the terminal is the person's again
+	if err != nil {
+		return err
+	}
+	c.sayRun(res)
+	if res.Code != 0 {
+		return exitCode(res.Code)
+	}
+	return nil
+}
+
+// beginning is where the program begins: here, if that is in the workspace.
+func beginning(root string) (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(real, here)
+	if err != nil || !filepath.IsLocal(rel) {
+		return root, nil //nolint:nilerr // then it begins at the top
+	}
+	return filepath.Join(root, rel), nil
+}
+
+// environment is what the program may have of this process's environment: what is
+// harmless, what tells about the terminal, and the names in pass.
+func environment(pass []string) []string {
+	env := sandbox.Environ(os.Environ())
+	for _, name := range append([]string{"TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR"}, pass...) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// errNobodyHosts says that no process serves the workspace that could run a program.
+var errNobodyHosts = errors.New("no process serves the workspace")
+
+// hostHere runs the program in a workspace that is opened for it.
+func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (program.Result, error) {
+	if err := c.makeRoom(ctx); err != nil {
+		return program.Result{}, err
+	}
+	mode := c.mode
+	c.mode = "" // is that of the program's session
+	w, err := c.open(ctx, app.QueueAlways)
+	c.mode = mode
+	if err != nil {
+		return program.Result{}, err
+	}
+	defer func() { _ = w.Close() }()
+	return host(ctx, w, a, s.theirs)
+}
+
+// host runs a program in a workspace. files are its terminal alone, or its standard
+// streams; they are closed here.
+func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (program.Result, error) {
+	if err := w.Home.LockedOut(); err != nil {
+		return program.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
+	}
+	r := program.Request{
+		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network},
+	}
+	if a.Terminal {
+		r.Out = files[0]
+	} else {
+		r.Out, r.Err = files[1], files[2]
+	}
+	parts := serve.Programs(w)
+	parts.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
+	res, err := program.Run(ctx, parts, r)
+	closeAll(files) // standard error is copied to until now
+	switch {
+	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
+		err = &usageError{err.Error()}
+	}
+	return res, err
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// sayRun says on standard error what became of what the program wrote.
+func (c *cli) sayRun(r program.Result) {
+	out := onTerminal(c.Err)
+	if c.json {
+		data, err := json.Marshal(r)
+		if err == nil {
+			fmt.Fprintf(c.Err, "%s\n", data)
+		}
+		return
+	}
+	for _, s := range r.Said {
+		fmt.Fprintln(out, "sidecar-ls:", s)
+	}
+	if len(r.Changed) == 0 {
+		return
+	}
+	what := "changed"
+	if r.Held {
+		what = "held for review (sidecar-ls review list)"
+	}
+	fmt.Fprintf(out, "sidecar-ls: %s: %s, as session %s\n", firstNames(r.Changed), what, r.Session)
+}
+
+// firstNames are the first few of a list of files.
+func firstNames(names []string) string {
+	const most = 5
+	more := ""
+	if n := len(names); n > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ") + more
+}

@@ -1,0 +1,262 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/models"
+	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/shadow"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
+)
+
+// backends are the language models of the settings, for our own agent.
+type backends struct{ b models.Backends }
+
+// Backend implements agents.Backends.
+func (m backends) Backend(profile string) (loop.Backend, error) {
+	c, facts, err := m.b.Model(profile)
+	if err != nil {
+		return loop.Backend{}, err
+	}
+	b := loop.Backend{
+		Model: c, Profile: c.Profile.Name, Name: c.Profile.Model, Window: facts.Window, Longest: facts.Answer,
+		Vision: facts.Vision, Text: c.Profile.NoCalls,
+	}
+	if c.Profile.Key != nil {
+		key, err := c.Profile.Key()
+		b.Paid = err == nil && key != ""
+	}
+	if facts.Prices != nil {
+		b.Price = facts.Cost
+	}
+	return b, nil
+}
+
+// Names implements agents.Backends.
+func (m backends) Names() (names []string) {
+	for _, p := range m.b.Settings.Now().Backends() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Worker implements agents.Backends.
+func (m backends) Worker() (string, error) {
+	name := m.b.Settings.Now().String("backend.worker")
+	if name == "" {
+		return "", tools.Errorf(tools.Unavailable, "the user names no model of their own (the setting backend.worker); do the task yourself")
+	}
+	return name, nil
+}
+
+// Try implements agents.Backends.
+func (m backends) Try(ctx context.Context, profile string) error { return m.b.Try(ctx, profile) }
+
+// Shadow implements agents.Shadows.
+func (a around) Shadow(ctx context.Context, session string) (string, error) {
+	w := a.c.Workspace()
+	var sees workspace.Files = w.Live
+	if s, err := a.c.Sessions.Get(session); err == nil && a.Mode(s.Mode()).SeesPending && w.Home.Queue != nil {
+		sees = w.Home.Queue.For(pendingedits.Proposer{Session: session})
+	}
+	made, err := w.Home.Shadows.Create(ctx, shadow.CreateRequest{IncludeUncommitted: true, Lazy: true, View: sees})
+	if errors.Is(err, shadow.ErrUnusable) {
+		return "", fmt.Errorf("%w: %w", agents.ErrNoShadow, err)
+	}
+	return made.ID, err
+}
+
+// TakeOver implements agents.Shadows. In a mode that asks about no edit, a sub-agent's
+// were decided on when it made them.
+func (a around) TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error) {
+	w := a.c.Workspace()
+	into := w.Live
+	straight := a.Mode(mode).Straight()
+	if !straight {
+		if w.Home.Queue == nil {
+			return nil, nil, w.Home.QueueErr
+		}
+		into = w.Home.Queue.For(pendingedits.Proposer{Session: session, Tool: "spawn_agent", Batch: a.c.Batch(session)})
+	}
+	merged, err := w.Home.Shadows.MergeInto(ctx, id, checkpoint.Noted{View: into, Making: making}, straight)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range merged.Conflicts {
+		conflicts = append(conflicts, c.Path+" ("+c.Reason+")")
+	}
+	for _, s := range merged.Skipped {
+		conflicts = append(conflicts, s.Path+" ("+s.Reason+")")
+	}
+	return append([]string{}, merged.Merged...), conflicts, nil
+}
+
+// Changes implements agents.Shadows.
+func (a around) Changes(ctx context.Context, id string) (agents.Changes, error) {
+	d, err := a.c.Workspace().Home.Shadows.Diff(ctx, id)
+	made := agents.Changes{Patch: d.Text}
+	for _, f := range d.Files {
+		made.Files, made.Added, made.Removed = append(made.Files, f.Path), made.Added+f.Added, made.Removed+f.Removed
+	}
+	return made, err
+}
+
+// Discard implements agents.Shadows.
+func (a around) Discard(ctx context.Context, id string) error {
+	_, err := a.c.Workspace().ShadowsForPeople().Discard(ctx, id)
+	return err
+}
+
+// SubAgents implements agents.Workspace.
+func (a around) SubAgents() int { return a.c.Settings.Now().Int("runs.subAgents") }
+
+// Mode implements agents.Workspace.
+func (a around) Mode(name string) policy.Mode {
+	for _, m := range a.c.Settings.Modes() {
+		if m.Name == name {
+			return m
+		}
+	}
+	return policy.Mode{}
+}
+
+// Files implements agents.Workspace.
+func (a around) Files(session string) (names []string) {
+	if w := a.c.Workspace(); w != nil && w.Home.Queue != nil {
+		for _, e := range w.Home.Queue.List(session).Edits {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// Folders implements agents.Workspace.
+func (a around) Folders(s *session.Session) []string {
+	if s.Shadow != "" {
+		return []string{"."}
+	}
+	folders := a.c.Workspace().Disk.Folders()
+	if len(folders) == 1 {
+		return []string{"."}
+	}
+	var names []string
+	for _, f := range folders {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// StepsRequired implements agents.Workspace.
+func (a around) StepsRequired() bool { return a.c.Settings.Now().Bool("steps.required") }
+
+// Through is a user whom agents of ours ask in their runs, and others as before.
+func (a *Agents) Through(u app.User) app.User {
+	q := asks{a, u.Approver, u.People}
+	u.Approver, u.People, u.Team, u.Plans = q, q, team{a}, team{a}
+	return u
+}
+
+type asks struct {
+	agents   *Agents
+	approver dispatch.Approver
+	people   asking.People
+}
+
+// Approve implements dispatch.Approver.
+func (a asks) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Answer, error) {
+	if m := a.agents.opened(); m != nil {
+		if answer, ok, err := m.Approve(ctx, ask); ok {
+			return answer, err
+		}
+	}
+	return a.approver.Approve(ctx, ask)
+}
+
+// Ask implements asking.People.
+func (a asks) Ask(ctx context.Context, q asking.Question) (string, bool, error) {
+	if m := a.agents.opened(); m != nil {
+		text, options := q.Shown(a.agents.client.Hide.Shown)
+		if answer, ok, err := m.AskUser(ctx, q.CallID, text, options, q.AllowCustom); ok {
+			if i := slices.Index(options, answer); i >= 0 {
+				answer = q.Options[i]
+			}
+			return answer, err == nil, err
+		}
+	}
+	return a.people.Ask(ctx, q)
+}
+
+// opened is the manager, if the runs are open.
+func (a *Agents) opened() *agents.Manager {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.m
+}
+
+// Opening is what a model would get at the beginning of a run of our own agent.
+func (a *Agents) Opening(mode, profile string) (loop.Opening, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return loop.Opening{}, err
+	}
+	return m.Opening(mode, profile)
+}
+
+// Used is what the agent of a run of our own has used.
+func (a *Agents) Used(r *conversation.Run) (loop.Usage, error) {
+	m, err := a.Manager()
+	if err != nil {
+		return loop.Usage{}, err
+	}
+	return m.Used(r)
+}
+
+// Rewind implements server.Agents.
+func (a *Agents) Rewind(ctx context.Context, r *conversation.Run, at int64, what string) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Rewind(ctx, r, at, what)
+}
+
+// Budget implements server.Agents.
+func (a *Agents) Budget(r *conversation.Run, b server.AgentBudget) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Budget(r, loop.Budget(b))
+}
+
+// Compact implements server.Agents.
+func (a *Agents) Compact(ctx context.Context, r *conversation.Run) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Compact(ctx, r)
+}
+
+// Summary implements server.Agents.
+func (a *Agents) Summary(r *conversation.Run, at int, text string) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Summary(r, at, text)
+}
