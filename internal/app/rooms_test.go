@@ -3,6 +3,7 @@ package app_test
 import (
 	"go/ast"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,23 +101,44 @@ func TestOptionsAreFew(t *testing.T) {
 	}
 }
 
-// TestArchitectureListsPackages: whoever looks for the room of a line finds it.
+// maxFolders bounds the folders that stand beside each other below internal.
+const maxFolders = 18
+
+// TestArchitectureListsPackages: whoever looks for the room of a line finds it. A room of a
+// wing is listed by its own name in the line of the wing.
 func TestArchitectureListsPackages(t *testing.T) {
 	page, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := 0
+	wings := map[string]string{} // their lines
+	for line := range strings.Lines(string(page)) {
+		if wing, rest, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok {
+			wings[wing] += rest
+		}
+	}
+	listed, folders := 0, map[string]bool{}
 	for pkg := range importGraph(t) {
+		if parts := strings.Split(pkg, "/"); parts[0] == "internal" {
+			folders[parts[1]] = true
+		}
 		if strings.HasPrefix(pkg, "internal/test") || strings.HasPrefix(pkg, "bench") {
 			continue
 		}
-		if !strings.Contains(string(page), "`"+pkg+"`") {
+		listed++
+		wing, ok := pkg, false
+		for !ok && wing != "." {
+			wing = path.Dir(wing)
+			_, ok = wings[wing]
+		}
+		if !strings.Contains(string(page), "`"+pkg+"`") && !(ok && strings.Contains(wings[wing], "`"+path.Base(pkg)+"`")) {
 			t.Errorf("ARCHITECTURE.md does not say what %s holds", pkg)
 		}
-		listed++
 	}
 	if listed < 50 {
 		t.Fatalf("only %d packages were looked at", listed)
+	}
+	if len(folders) > maxFolders {
+		t.Errorf("internal has %d folders, more than %d: a new one belongs in a wing", len(folders), maxFolders)
 	}
 }
