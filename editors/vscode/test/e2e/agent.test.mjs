@@ -278,10 +278,9 @@ test('a command that runs for the agent is stopped alone, and the agent goes on'
 });
 
 test('the agent\'s own mode is shown and chosen', async () => {
-  await widen();
-  await press('Agent mode: Code');
+  await choose('Add context', 'Agent mode: Code…'); // in a view of any width
   await me.choose('Think first');
-  await (await button('Agent mode: Think first')).waitFor();
+  await (await view()).locator('.pick.agentMode', { hasText: 'Think first' }).waitFor({ state: 'attached' });
 });
 
 test('prompts are queued, edited and withdrawn; Stop keeps what was said and pauses the queue', async () => {
