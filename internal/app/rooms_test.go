@@ -65,42 +65,6 @@ func TestAppOnlyBuilds(t *testing.T) {
 	}
 }
 
-// maxFunctions bounds the functions among the fields of options. More of them are
-// an interface that has no name yet.
-const maxFunctions = 4
-
-// TestOptionsAreFew: a part that is built with many functions reaches up into who
-// builds it.
-func TestOptionsAreFew(t *testing.T) {
-	found := 0
-	eachFile(t, func(pkg, name string, f *ast.File) {
-		ast.Inspect(f, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok || !strings.HasSuffix(spec.Name.Name, "Options") {
-				return true
-			}
-			fields, ok := spec.Type.(*ast.StructType)
-			if !ok {
-				return true
-			}
-			found++
-			functions := 0
-			for _, field := range fields.Fields.List {
-				if _, ok := field.Type.(*ast.FuncType); ok {
-					functions += max(len(field.Names), 1)
-				}
-			}
-			if functions > maxFunctions {
-				t.Errorf("%s: %s has %d functions, more than %d: group those that belong together in an interface", name, spec.Name.Name, functions, maxFunctions)
-			}
-			return true
-		})
-	})
-	if found < 10 {
-		t.Fatalf("only %d options were found", found)
-	}
-}
-
 // maxFolders bounds the folders that stand beside each other below internal.
 const maxFolders = 18
 

@@ -1,11 +1,3 @@
-// Arrows measures how well the files of a package can be read from the top
-// down. A file that uses what another one declares has an arrow to it. Files are
-// put into the order in which the fewest arrows run up; their part of all arrows
-// says how tangled the package is:
-//
-//	go run ./internal/test/arrows ./internal/app ./pendingedits
-//
-// With -v it lists the order and the arrows that run up.
 package main
 
 import (
@@ -13,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -21,30 +12,27 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"log"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
-func main() {
-	log.SetFlags(0)
-	verbose := flag.Bool("v", false, "list the order of the files and the arrows that run up")
-	flag.Parse()
-	pkgs, exports, err := list(context.Background(), flag.Args())
+// arrows prints, for each package, how well its files can be read from the top down. A file
+// that uses what another one declares has an arrow to it. Files are put into the order in
+// which the fewest arrows run up; their part of all arrows says how tangled the package is.
+func arrows(ctx context.Context, w io.Writer, patterns []string, verbose bool) error {
+	pkgs, exports, err := list(ctx, patterns)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "package\tfiles\tlines\tarrows\tup\tshare")
+	fmt.Fprintln(w, "package\tfiles\tlines\tarrows\tup\tshare")
 	for _, p := range pkgs {
 		g, err := read(p, exports)
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		order := g.order()
 		up := g.up(order)
@@ -52,19 +40,17 @@ func main() {
 		if n := g.count(); n > 0 {
 			share = 100 * float64(len(up)) / float64(n)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.0f %%\n", p.ImportPath, len(g.names), g.lines, g.count(), len(up), share)
-		if *verbose {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.0f %%\n", p.ImportPath, len(g.names), g.lines, g.count(), len(up), share)
+		if verbose {
 			for _, f := range order {
-				fmt.Fprintf(t, "  %s\n", g.names[f])
+				fmt.Fprintf(w, "  %s\n", g.names[f])
 			}
 			for _, a := range up {
-				fmt.Fprintf(t, "  up: %s → %s\n", g.names[a[0]], g.names[a[1]])
+				fmt.Fprintf(w, "  up: %s → %s\n", g.names[a[0]], g.names[a[1]])
 			}
 		}
 	}
-	if err := t.Flush(); err != nil {
-		log.Fatal(err)
-	}
+	return nil
 }
 
 // graph is the files of a package and which of them use which.
