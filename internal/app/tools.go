@@ -6,9 +6,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/models"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/worker"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/agents"
@@ -84,11 +86,10 @@ func (c *Client) Backends() models.Backends {
 
 // shellDeps is what the tools need that run commands.
 func (w *Workspace) shellDeps() shell.Deps {
-	commands, c := confine.Commands{Confiner: w.Confiner}, w.Client
+	c := w.Client
 	deps := shell.Deps{
-		Shell: commands.Shell, Look: w.Confiner.Look, Home: commands.Home, Offline: commands.Offline, Isolate: commands.Isolate, Start: commands.Start, IsDir: commands.IsDir, Leave: commands.Leave, GivenUp: func(t *tools.Tool, session, line string) { w.Dispatch.HoldGivenUp(t, session, line) },
-		Ended:  func(session, id string) { w.Dispatch.Unread(session, "command_output", map[string]string{"id": id}) },
-		Closed: func(id string) <-chan struct{} { return of(c.Sessions, id, (*session.Session).Done) },
+		Host:  confine.Commands{Confiner: w.Confiner},
+		Calls: program.Calls{Sessions: c.Sessions, Dispatch: func() *dispatch.Dispatcher { return w.Dispatch }},
 	}
 	if !c.o.Resident {
 		deps.NoBackground = "this process ends with the call, and the command would end with it; leave background out, or call while an editor or an agent has the workspace open with sidecar-ls"

@@ -131,7 +131,7 @@ func (x *Extensions) Describe(program string) ([]byte, error) {
 	defer cancel()
 	root := x.o.Folders[0]
 	out, said := &bounded{most: maxDescribed}, &bounded{most: 1 << 10}
-	p, err := x.o.Shell.Start(ctx, shell.Run{Root: root, Dir: root, Argv: []string{program, "--describe"}, Own: true, LookOnly: true, Stdout: out, Stderr: said})
+	p, err := x.o.Shell.Host.Start(ctx, shell.Run{Root: root, Dir: root, Argv: []string{program, "--describe"}, Own: true, LookOnly: true, Stdout: out, Stderr: said})
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	sh.mu.Unlock()
 	out := sh.d.decoded(j.out)
 	r.Stdout, r.Stderr, r.Stays = out, out, true
-	p, err := sh.d.Start(ctx, r)
+	p, err := sh.d.Host.Start(ctx, r)
 	if err != nil {
 		j.err = err
 		stop()
@@ -132,8 +132,8 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 		_ = out.Close()
 		_, _ = p.End(false)
 		close(j.done)
-		if j.err == nil && sh.d.Ended != nil {
-			sh.d.Ended(sh.session, j.id)
+		if j.err == nil && sh.d.Calls != nil {
+			sh.d.Calls.Ended(sh.session, j.id)
 		}
 	}()
 	text := fmt.Sprintf("Runs in the background as %s. command_output reads it, command_kill ends it; it ends with the session, at the latest after %d s.\n[%s]", j.id, maxTimeout, p.Words())

@@ -94,7 +94,7 @@ func (in codeIn) has(ctx context.Context, d Deps, r Run) string {
 	}
 	names := &output{}
 	r.Argv, r.Stdout, r.Stderr = l.list, names, io.Discard
-	p, err := d.Isolate(ctx, r)
+	p, err := d.Host.Isolate(ctx, r)
 	if err != nil || p.Wait() != nil {
 		return l.base
 	}
@@ -128,7 +128,7 @@ func newCodeExec(d Deps) *tools.Tool {
 		defer cancel()
 		stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
 		started := time.Now()
-		p, err := d.Isolate(limited, Run{Session: c.Session, Root: root, Dir: dir, Argv: argv, Stdout: stdout, Stderr: stderr})
+		p, err := d.Host.Isolate(limited, Run{Session: c.Session, Root: root, Dir: dir, Argv: argv, Stdout: stdout, Stderr: stderr})
 		if err != nil {
 			return tools.Result{}, notStarted(err)
 		}

@@ -180,7 +180,7 @@ func (t *Custom) run(ctx context.Context, d Deps, c *tools.Call, args json.RawMe
 		return tools.Result{}, nil, err
 	}
 	root := c.Files.Abs(".")
-	if argv[0], err = t.program(root, d.Look); err != nil {
+	if argv[0], err = t.program(root, d.Host.Look); err != nil {
 		return tools.Result{}, nil, tools.Errorf(tools.Unavailable, "%s: its program is not here: %v; tell the user", t.Name, err)
 	}
 	var readable []string
@@ -189,7 +189,7 @@ func (t *Custom) run(ctx context.Context, d Deps, c *tools.Call, args json.RawMe
 	}
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
 	started := time.Now()
-	p, err := d.Start(ctx, Run{
+	p, err := d.Host.Start(ctx, Run{
 		Session: c.Session, Root: root, Files: c.Files, Held: c.Held, Drop: c.Drop, Dir: root, Argv: argv, Env: t.Env, Readable: readable, Own: true, LookOnly: t.Read,
 		Stdin: strings.NewReader(string(args)), Stdout: stdout, Stderr: stderr,
 	})

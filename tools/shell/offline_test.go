@@ -56,16 +56,16 @@ func TestNoRetries(t *testing.T) {
 		{"told otherwise", true, map[string]string{"PIP_RETRIES": "2"}, "npm 0 pip 2 cargo 0\n"},
 	} {
 		r := newRig(t)
-		r.sessions.d.Offline = func(string) bool { return c.offline }
+		r.host.offline = c.offline
 		in := map[string]any{"command": `echo "npm $npm_config_fetch_retries pip $PIP_RETRIES cargo $CARGO_NET_RETRY"`, "env": c.env}
 		if out, _, _ := r.call("run_command", in, nil); !strings.HasPrefix(out, c.want) {
 			t.Errorf("%s: %s", c.name, out)
 		}
 		// They are of one command: a session that gets a network tries again.
 		r = newRig(t)
-		r.sessions.d.Offline = func(string) bool { return c.offline }
+		r.host.offline = c.offline
 		r.run("true")
-		home, err := r.sessions.d.Home(r.root)
+		home, err := r.host.Home(r.root)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,7 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	started := time.Now()
-	p, err := sh.d.Start(limited, r)
+	p, err := sh.d.Host.Start(limited, r)
 	if err != nil {
 		return outcome{}, notStarted(err)
 	}

@@ -63,8 +63,8 @@ func (s *sessions) get(c *tools.Call) *shell {
 	}
 	sh := &shell{d: s.d, session: c.Session, root: root, turn: make(chan struct{}, 1), dir: root}
 	s.open[key] = sh
-	if s.d.Closed != nil {
-		if closed := s.d.Closed(c.Session); closed != nil {
+	if s.d.Calls != nil {
+		if closed := s.d.Calls.Closed(c.Session); closed != nil {
 			go func() {
 				<-closed
 				s.mu.Lock()
@@ -83,9 +83,7 @@ func (sh *shell) end() {
 		j.stop()
 		<-j.done
 	}
-	if sh.d.Leave != nil {
-		sh.d.Leave(sh.session)
-	}
+	sh.d.Host.Leave(sh.session)
 	if home, err := sh.home(); err == nil {
 		_ = home.RemoveAll(path.Join(stateDir, sh.session)) // nobody asks for it again
 		home.Close()
@@ -95,7 +93,7 @@ func (sh *shell) end() {
 // home is the home of commands. What is in it was made by them: no link of it
 // is followed out of it, and nothing but a file is read.
 func (sh *shell) home() (*os.Root, error) {
-	dir, err := sh.d.Home(sh.root)
+	dir, err := sh.d.Host.Home(sh.root)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +174,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	}
 	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop}
 	sets := c.env
-	if sh.d.Offline != nil && sh.d.Offline(sh.root) {
+	if sh.d.Host.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)
 	}
 	r.Line = c.line
@@ -204,7 +202,7 @@ func (sh *shell) state(s shells.Shell) string { return path.Join(stateDir, sh.se
 func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string, err error) {
 	state := `"$` + HomeVariable + `/` + sh.state(s) + `"` // a session's id has no character that a shell knows
 	if s.Drives != "" {                                    // a Linux of its own, which has other names, and no variable but one
-		home, err := sh.d.Home(sh.root)
+		home, err := sh.d.Host.Home(sh.root)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -242,7 +240,7 @@ func (sh *shell) begins(dir string) error {
 		return outside
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil && sh.d.IsDir != nil && within(dir, sh.root) && sh.d.IsDir(sh.session, sh.root, dir) {
+	if err != nil && within(dir, sh.root) && sh.d.Host.IsDir(sh.session, sh.root, dir) {
 		return nil
 	}
 	switch {
@@ -335,10 +333,10 @@ func (sh *shell) giveUp(c *tools.Call, p Process, line string) {
 		return // it changed the files themselves
 	}
 	c.SawFiles()
-	if sh.d.GivenUp == nil {
+	if sh.d.Calls == nil {
 		return
 	}
-	sh.d.GivenUp(tools.NewReadEdit(tools.Def{
+	sh.d.Calls.GivenUp(tools.NewReadEdit(tools.Def{
 		Name: "cancelled_command", Title: "Hold what a cancelled command changed", Description: "Holds what a command had changed whose call was cancelled.", Example: "{}",
 		Category: category, Output: tools.NoOutput{}, Wrote: "run_command", OnDisk: true,
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, []workspace.Change, error) {

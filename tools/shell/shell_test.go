@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
@@ -59,35 +60,60 @@ type rig struct {
 	env    []string
 
 	sessions *sessions
+	host     *host
 }
+
+// Closed implements Calls.
+func (r *rig) Closed(string) <-chan struct{} { return r.closed }
+
+// GivenUp implements Calls: nothing here is held.
+func (r *rig) GivenUp(*tools.Tool, string, string) {}
+
+// Ended implements Calls: nobody waits here.
+func (r *rig) Ended(string, string) {}
+
+// host starts commands as they are.
+type host struct {
+	*rig
+	home    string
+	shell   func() (shells.Shell, error)
+	offline bool
+}
+
+func (h *host) Start(ctx context.Context, run Run) (Process, error) {
+	if h.refuse != nil {
+		return nil, h.refuse
+	}
+	cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
+	cmd.Env = append([]string{"HOME=" + h.home, HomeVariable + "=" + h.home, "PATH=" + os.Getenv("PATH")}, append(run.Env, h.env...)...)
+	procgroup.Own(cmd)
+	cmd.Cancel = func() error { return procgroup.End(cmd) }
+	cmd.WaitDelay = time.Second
+	return plain{cmd}, cmd.Start()
+}
+
+func (h *host) Isolate(context.Context, Run) (Process, error) {
+	return nil, errors.New("there is no sandbox here")
+}
+func (h *host) Shell() (shells.Shell, error)      { return h.shell() }
+func (h *host) Look(name string) (string, error)  { return exec.LookPath(name) }
+func (h *host) Home(string) (string, error)       { return h.home, nil }
+func (h *host) Offline(string) bool               { return h.offline }
+func (h *host) IsDir(string, string, string) bool { return false }
+func (h *host) Leave(string)                      {}
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, root: t.TempDir(), byName: map[string]*tools.Tool{}, closed: make(chan struct{})}
-	home := t.TempDir()
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.root}}, workspace.DiskOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { disk.Close() })
 	r.files = disk
-	r.sessions = newSessions(Deps{
-		Start: func(ctx context.Context, run Run) (Process, error) {
-			if r.refuse != nil {
-				return nil, r.refuse
-			}
-			cmd := exec.CommandContext(ctx, run.Argv[0], run.Argv[1:]...)
-			cmd.Dir, cmd.Stdout, cmd.Stderr = run.Dir, run.Stdout, run.Stderr
-			cmd.Env = append([]string{"HOME=" + home, HomeVariable + "=" + home, "PATH=" + os.Getenv("PATH")}, append(run.Env, r.env...)...)
-			procgroup.Own(cmd)
-			cmd.Cancel = func() error { return procgroup.End(cmd) }
-			cmd.WaitDelay = time.Second
-			return plain{cmd}, cmd.Start()
-		},
-		Isolate: func(context.Context, Run) (Process, error) { return nil, errors.New("there is no sandbox here") },
-		Home:    func(string) (string, error) { return home, nil },
-		Closed:  func(string) <-chan struct{} { return r.closed },
-	})
+	r.host = &host{rig: r, home: t.TempDir(), shell: func() (shells.Shell, error) { return shells.Bash, nil }}
+	r.sessions = newSessions(Deps{Host: r.host, Calls: r})
 	for _, tool := range r.sessions.tools() {
 		r.byName[tool.Name] = tool
 	}
@@ -127,7 +153,7 @@ func (r *rig) run(command string) string {
 // own umask stays.
 func TestStateIsPrivate(t *testing.T) {
 	r := newRig(t)
-	home, err := r.sessions.d.Home(r.root)
+	home, err := r.host.Home(r.root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,63 +13,51 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// Deps are what the tools of this family need besides the files.
+// Deps are the parts that the tools need.
 type Deps struct {
-	// Start starts a command so that all of its processes end with ctx. It
-	// fails, and nothing runs, when the command can't be confined as it must be.
-	Start func(ctx context.Context, r Run) (Process, error)
-
-	// Shell is what runs command lines; nil: a bash that PATH has.
-	Shell func() (shells.Shell, error)
-
-	// Look finds the program of a custom tool; nil: wherever PATH leads to.
-	Look func(name string) (string, error)
-
-	// CodePage is what programs print in that don't print UTF-8; nil: that of the system.
-	CodePage func() uint32
-
-	// Home is the directory of the host that commands in root have as their
-	// home. It outlives them.
-	Home func(root string) (string, error)
-
-	// Offline reports whether commands in root have no network; nil means that
-	// they may have one.
-	Offline func(root string) bool
-
-	// Isolate starts a command that sees its root and the system's programs,
-	// nothing else, and has no network. It fails where that can't be had.
-	Isolate func(ctx context.Context, r Run) (Process, error)
-
-	// Closed is closed when a session ends; nil means that none ever does.
-	Closed func(session string) <-chan struct{}
-
-	// IsDir reports whether a directory, inside of root, is there for the commands of
-	// a session, although the disk has none; nil: never.
-	IsDir func(session, root, dir string) bool
-
-	// Leave gives up what a session's commands left for each other; nil: nothing is.
-	Leave func(session string)
-
-	// GivenUp has what a command had changed wait for review whose call was cancelled: t
-	// takes it, and line is how the review names it. nil: the session's next command
-	// brings it.
-	GivenUp func(t *tools.Tool, session, line string)
-
-	// Ended is called when a command in the background has ended by itself; nil:
-	// nobody cares.
-	Ended func(session, id string)
+	Host     Host
+	Calls    Calls         // nil: nobody asks
+	CodePage func() uint32 // what programs print in that don't print UTF-8; nil: that of the system
 
 	// NoBackground says why no command can go on after its call; "" means that it
 	// can.
 	NoBackground string
 }
 
+// Host starts commands, confined as they must be.
+type Host interface {
+	// Start starts a command so that all of its processes end with ctx. It
+	// fails, and nothing runs, when the command can't be confined.
+	Start(ctx context.Context, r Run) (Process, error)
+
+	// Isolate starts a command that sees its root and the system's programs,
+	// nothing else, and has no network. It fails where that can't be had.
+	Isolate(ctx context.Context, r Run) (Process, error)
+
+	Shell() (shells.Shell, error)         // runs command lines
+	Look(name string) (string, error)     // finds the program of a custom tool
+	Home(root string) (string, error)     // the directory that commands in root have as their home; it outlives them
+	Offline(root string) bool             // whether commands in root have no network
+	IsDir(session, root, dir string) bool // whether a directory inside of root is there for the commands of a session, although the disk has none
+	Leave(session string)                 // gives up what a session's commands left for each other
+}
+
+// Calls are what the calls of the tools leave behind.
+type Calls interface {
+	// Closed is closed when a session ends; nil means that it never does.
+	Closed(session string) <-chan struct{}
+
+	// GivenUp has what a command had changed wait for review whose call was cancelled: t
+	// takes it, and line is how the review names it.
+	GivenUp(t *tools.Tool, session, line string)
+
+	// Ended is called when a command in the background has ended by itself.
+	Ended(session, id string)
+}
+
 // shell is what runs command lines.
 func (d Deps) shell() (shells.Shell, error) {
-	if d.Shell == nil {
-		return shells.Bash, nil
-	}
-	s, err := d.Shell()
+	s, err := d.Host.Shell()
 	if err != nil {
 		err = notStarted(err)
 	}

@@ -15,7 +15,7 @@ import (
 // does, and keeps as much.
 func TestLineInVariable(t *testing.T) {
 	both := map[string]*rig{"an argument": newRig(t), "a variable": newRig(t)}
-	both["a variable"].sessions.d.Shell = func() (shells.Shell, error) { return shells.Shell{Path: "bash", Variable: true}, nil }
+	both["a variable"].host.shell = func() (shells.Shell, error) { return shells.Shell{Path: "bash", Variable: true}, nil }
 	for _, c := range []struct{ line, want string }{
 		{`echo 'a  b' "c\\d" \\ \" *nothing* '@x'`, "a  b c\\d \\ \" *nothing* @x\n"},
 		{"echo one\necho 'two\nthree'", "one\ntwo\nthree\n"},
@@ -64,7 +64,7 @@ func TestWSL(t *testing.T) {
 	}
 	r := newRig(t)
 	now := shells.Shell{Path: linux, Variable: true, Drives: "/mnt/"}
-	r.sessions.d.Shell = func() (shells.Shell, error) { return now, nil }
+	r.host.shell = func() (shells.Shell, error) { return now, nil }
 	r.run(`mkdir -p "a b" && cd "a b" && export KEPT='x "y"'`)
 	if got := r.run(`echo "$KEPT ${PWD##*/} ${HOME-}"`); !strings.HasPrefix(got, "x \"y\" a b /\n") {
 		t.Error(got)
@@ -82,7 +82,7 @@ func TestPlannedForShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell, missing := shells.Bash, error(nil)
-	r.sessions.d.Shell = func() (shells.Shell, error) { return shell, missing }
+	r.host.shell = func() (shells.Shell, error) { return shell, missing }
 	plan := func(tool, args string) (string, error) {
 		t.Helper()
 		b, err := r.byName[tool].Bind([]byte(args))
@@ -134,7 +134,7 @@ func TestFailedInPowerShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newRig(t)
-		r.sessions.d.Shell = func() (shells.Shell, error) {
+		r.host.shell = func() (shells.Shell, error) {
 			return shells.Shell{Path: power, Name: "PowerShell 7.4", PowerShell: true}, nil
 		}
 		if got := r.run("ls"); strings.Contains(got, said) != want {
