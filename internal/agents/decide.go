@@ -80,9 +80,6 @@ func touched(t acp.ToolCall) (paths []string) {
 		if part.Type == acp.ShowsDiff {
 			paths = append(paths, part.Path)
 		}
-		if part.From != "" {
-			paths = append(paths, part.From)
-		}
 	}
 	return paths
 }

@@ -2,10 +2,7 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
@@ -34,25 +31,12 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// TestHinted: an agent of another version is told where that is chosen, and others are not.
-func TestHinted(t *testing.T) {
-	if err := hinted(fmt.Errorf("%w: 3", acp.ErrVersion)); !errors.Is(err, acp.ErrVersion) || !strings.Contains(err.Error(), "acpVersion in the setting agents") {
-		t.Error(err)
-	}
-	if err := hinted(acp.ErrTimeout); err == nil || err.Error() != acp.ErrTimeout.Error() {
-		t.Error(err)
-	}
-	if err := hinted(nil); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestTouched: the files before and after a move count, and one that has no name.
+// TestTouched: the files of places and of diffs count, and one that has no name.
 func TestTouched(t *testing.T) {
 	call := acp.ToolCall{Locations: []acp.Location{{Path: "/a"}}, Content: []acp.ToolContent{
-		{Type: acp.ShowsDiff, Path: "/to", From: "/from"}, {Type: acp.ShowsContent}, {Type: acp.ShowsDiff},
+		{Type: acp.ShowsDiff, Path: "/to"}, {Type: acp.ShowsContent}, {Type: acp.ShowsDiff},
 	}}
-	if got := touched(call); !slices.Equal(got, []string{"/a", "/to", "/from", ""}) {
+	if got := touched(call); !slices.Equal(got, []string{"/a", "/to", ""}) {
 		t.Errorf("it touches %q", got)
 	}
 }

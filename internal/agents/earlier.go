@@ -98,7 +98,7 @@ func (m *Manager) ask(ctx context.Context, p profile.Profile, cursor string) (Ea
 		return EarlierPage{}, err
 	}
 	defer a.stop()
-	a.conn = acp.Open(streams.fromOut, streams.toIn, acp.World{Host: nobody{}}, acp.Options{Log: m.log, Client: m.client(), Version: p.ACPVersion, MaxLine: maxPage, MaxQueued: 2 * maxPage})
+	a.conn = acp.Open(streams.fromOut, streams.toIn, acp.World{Host: nobody{}}, acp.Options{Log: m.log, Client: m.client(), MaxLine: maxPage, MaxQueued: 2 * maxPage})
 	page, err := m.pages(ctx, a.conn, p.Name, s.Root, cursor)
 	var e *acp.Error
 	switch {
@@ -116,7 +116,7 @@ func (m *Manager) ask(ctx context.Context, p profile.Profile, cursor string) (Ea
 func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor string) (EarlierPage, error) {
 	offered, err := conn.Initialize(ctx)
 	if err != nil {
-		return EarlierPage{}, hinted(err)
+		return EarlierPage{}, err
 	}
 	m.mu.Lock()
 	if _, known := m.known[agent]; !known {

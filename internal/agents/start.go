@@ -28,7 +28,6 @@ func (c *external) start(ctx context.Context) (*agent, error) {
 	a.door = door
 	a.bridge = acpdriver.New(c.run, acpdriver.Options{
 		Decide: c.decide, QuestionTime: c.m.o.QuestionTime(), DropHistory: !c.earlier,
-		Rested: func() { c.takeOver(a) },
 		Close: func() error {
 			a.stop()
 			return nil
@@ -38,7 +37,7 @@ func (c *external) start(ctx context.Context) (*agent, error) {
 	if c.profile.Alone {
 		w.Files = nil
 	}
-	a.conn = acp.Open(streams.fromOut, streams.toIn, w, acp.Options{Log: c.m.log, Client: c.m.client(), Version: c.profile.ACPVersion})
+	a.conn = acp.Open(streams.fromOut, streams.toIn, w, acp.Options{Log: c.m.log, Client: c.m.client()})
 	if err := c.converse(ctx, a); err != nil {
 		if errors.Is(err, acp.ErrGone) {
 			err = a.died(err)
@@ -55,7 +54,7 @@ func (c *external) start(ctx context.Context) (*agent, error) {
 func (c *external) converse(ctx context.Context, a *agent) error {
 	offered, err := a.conn.Initialize(ctx)
 	if err != nil {
-		return hinted(err)
+		return err
 	}
 	offer := offerOf(offered)
 	c.m.learn(c.profile.Name, offer)
@@ -90,22 +89,9 @@ func (c *external) converse(ctx context.Context, a *agent) error {
 	return nil
 }
 
-// hinted says of an agent that speaks another version where that is chosen.
-func hinted(err error) error {
-	if errors.Is(err, acp.ErrVersion) {
-		return fmt.Errorf("%w; acpVersion in the setting agents says which it is asked for", err)
-	}
-	return err
-}
-
 // openSession opens the agent's session, or goes on with the one that the run has.
 func (c *external) openSession(ctx context.Context, a *agent, offered acp.Initialized) (*acp.Session, error) {
-	params := acp.SessionParams{Dir: c.session.Root}
-	if offered.Capabilities.MCP.Stdio {
-		params.MCPServers = []acp.MCPServer{{Name: "sidecar", Command: c.m.o.Program, Args: []string{"mcp", "--door", a.door.path()}}}
-	} else {
-		c.tell(conversation.Event{Kind: conversation.Note, Reason: "left out", Text: c.profile.Title + " takes no MCP servers that are commands: it has no tools of ours"})
-	}
+	params := acp.SessionParams{Dir: c.session.Root, MCPServers: []acp.MCPServer{{Name: "sidecar", Command: c.m.o.Program, Args: []string{"mcp", "--door", a.door.path()}}}}
 	i := c.run.Info()
 	ref := i.Ref
 	switch {

@@ -187,7 +187,7 @@ func TestAgentsOverACP(t *testing.T) {
 	slow.Test(t)
 	for _, agent := range clients.Agents {
 		t.Run(agent.Name, func(t *testing.T) {
-			d := drive(t, agent, object{})
+			d := drive(t, agent)
 			d.works()
 			d.stops()
 			d.isAccepted()
@@ -197,13 +197,13 @@ func TestAgentsOverACP(t *testing.T) {
 }
 
 // drive starts a run with an agent, of which the user's settings say something.
-func drive(t *testing.T, agent clients.Agent, set object) *driven {
+func drive(t *testing.T, agent clients.Agent) *driven {
 	t.Helper()
 	agent.Find(t)
 	buildServer(t)
 	dir := worldProject(t, "overlay", map[string]string{
 		"a.txt": "one\ntwo\n", "b.txt": "b\n", "old/c.txt": "c\nc\nc\n", ".env": "TOKEN=hidden-from-agents\n",
-	}, object{"toolPermissions": object{"run_command": "ask"}, "agents": object{agent.Name: set}})
+	}, object{"toolPermissions": object{"run_command": "ask"}, "agents": object{agent.Name: object{}}})
 	model := agent.Start(t, dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	r := runIn(t, dir)

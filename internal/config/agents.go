@@ -18,8 +18,6 @@ type Agent struct {
 	Network *bool
 	ACP     []string
 	Resume  []string
-
-	ACPVersion int // 0: not said
 }
 
 // maxAgents bounds how many agents a source may name.
@@ -43,19 +41,8 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
 			"program": p.into(&a.Program), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
 			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
-			"acpVersion": func(where string, v jsontext.Value) bool {
-				switch string(v) {
-				case "1":
-					a.ACPVersion = 1
-				case "2":
-					a.ACPVersion = 2
-				default:
-					p.wrong("%s must be 1 or 2, not %s", where, shown(v))
-					return false
-				}
-				return true
-			},
-			"network": p.flag(func(on bool) { a.Network = &on }),
+			"acpVersion": p.acpVersion,
+			"network":    p.flag(func(on bool) { a.Network = &on }),
 		}) {
 			continue
 		}
@@ -66,6 +53,20 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		got[m.name] = a
 	}
 	return got, true
+}
+
+// acpVersion reads the version of the Agent Client Protocol. There is one; earlier
+// releases took another, too, and an agent for which that was asked keeps its row.
+func (p *parser) acpVersion(where string, v jsontext.Value) bool {
+	switch string(v) {
+	case "1":
+		return true
+	case "2":
+		p.wrong("%s 2 is not spoken any more; 1 is used: remove it", where)
+		return true
+	}
+	p.wrong("%s must be 1, not %s", where, shown(v))
+	return false
 }
 
 // given is intoList for lists that say something when they are empty.

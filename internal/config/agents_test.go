@@ -14,7 +14,7 @@ func TestAgents(t *testing.T) {
 		kept  []string
 		said  string
 	}{
-		"right":               {`{"a": {"program": "p", "state": [".p"], "copied": [".p.json"], "env": ["K"], "network": true, "acp": [], "acpVersion": 2, "resume": ["-c"]}}`, []string{"a"}, ""},
+		"right":               {`{"a": {"program": "p", "state": [".p"], "copied": [".p.json"], "env": ["K"], "network": true, "acp": [], "acpVersion": 1, "resume": ["-c"]}}`, []string{"a"}, ""},
 		"no object":           {`["a"]`, nil, "must be an object of agents"},
 		"an unknown field":    {`{"a": {"hosts": []}}`, []string{"a"}, "hosts"},
 		"a path outside":      {`{"a": {"state": ["../x"]}, "b": {}}`, []string{"b"}, "must be paths in the home"},
@@ -22,8 +22,9 @@ func TestAgents(t *testing.T) {
 		"an absolute path":    {`{"a": {"copied": ["/etc/passwd"]}, "b": {}}`, []string{"b"}, "must be paths in the home"},
 		"a network of words":  {`{"a": {"network": "yes"}, "b": {}}`, []string{"b"}, "network must be true or false"},
 		"a name with a slash": {`{"a/b": {}, "b": {}}`, []string{"b"}, "without spaces and slashes"},
-		"version 3":           {`{"a": {"acpVersion": 3}, "b": {}}`, []string{"b"}, "acpVersion must be 1 or 2"},
-		"a version in words":  {`{"a": {"acpVersion": "2"}, "b": {"acpVersion": 1}}`, []string{"b"}, "acpVersion must be 1 or 2"},
+		"version 2":           {`{"a": {"acpVersion": 2}}`, []string{"a"}, "a: acpVersion 2 is not spoken any more; 1 is used"},
+		"version 3":           {`{"a": {"acpVersion": 3}, "b": {}}`, []string{"b"}, "acpVersion must be 1, not 3"},
+		"a version in words":  {`{"a": {"acpVersion": "2"}, "b": {"acpVersion": 1}}`, []string{"b"}, "acpVersion must be 1, not"},
 		"a list of numbers":   {`{"a": {"env": [1]}, "b": {}}`, []string{"b"}, "env"},
 	} {
 		t.Run(name, func(t *testing.T) {

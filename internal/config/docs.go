@@ -141,7 +141,7 @@ func (row *Setting) values() string {
 			"`wire` (`anthropic`, `chat` or `responses`, instead of what the provider speaks), `reasoning` (`reasoning_content` or `reasoning`: where a chat server has the model's reasoning; without it either counts) and `sendReasoning` (`true`: it gets that back)"
 	case Agents:
 		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +
-			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP), `acpVersion` (of that protocol, the latest that it is asked for: `1`, or `2`, which is a draft; 1 by default) and `resume` (arguments to go on with its last conversation), all optional"
+			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP), `acpVersion` (of that protocol: `1`) and `resume` (arguments to go on with its last conversation), all optional"
 	case Hooks:
 		return "an object: event to a list of groups, each with `matcher` (names of tools with `|` between them, or a regular expression over the whole name; empty is all) and `hooks`, a list of `type` (`command`), `command` (a line for the shell); " +
 			"optional are `timeout` (seconds, 15 by default) and `failClosed` (`true`: what it could hold back is held back when it fails)"
@@ -234,7 +234,7 @@ func (row *Setting) schema() map[string]any {
 		})
 	case Agents:
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
-			"program": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1, 2}}, "resume": texts,
+			"program": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1}}, "resume": texts,
 		}}}
 	case LanguageServers:
 		properties := map[string]any{}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,8 +25,6 @@ type Options struct {
 	// DropHistory leaves out what an agent tells before Bind, which is what the
 	// run's journal has already when a session is loaded.
 	DropHistory bool
-	// Rested is called when the agent has stopped working that did so by itself.
-	Rested func()
 	// Close ends the agent, after its session.
 	Close func() error
 }
@@ -37,16 +34,14 @@ type Bridge struct {
 	run  *conversation.Run
 	opts Options
 
-	mu       sync.Mutex
-	session  *acp.Session
-	takes    acp.PromptCapabilities
-	calls    map[string]*call
-	order    []string   // of calls, the oldest first
-	texts    int        // bytes of what calls hold
-	messages []*message // those with ids, the latest told of last
-	screens  []*screen  // of terminals
-	message  int        // number of the latest message that has no id of the agent's
-	last     string     // kind, role and parent of that message; "" when it is over
+	mu      sync.Mutex
+	session *acp.Session
+	takes   acp.PromptCapabilities
+	calls   map[string]*call
+	order   []string // of calls, the oldest first
+	texts   int      // bytes of what calls hold
+	message int      // number of the latest message that has no id of the agent's
+	last    string   // kind, role and parent of that message; "" when it is over
 }
 
 var (
@@ -149,8 +144,7 @@ func lines(raw json.RawMessage) string {
 	return fmt.Sprintf(" (lines %d to %d)", r.Start.Line+1, r.End.Line+1)
 }
 
-// Steer is not in version 1 of the protocol. In version 2 an agent may take a prompt in
-// at once or later, and doesn't say which it will do.
+// Steer is not in the protocol.
 func (b *Bridge) Steer(context.Context, conversation.Item) error { return conversation.ErrNoSteer }
 
 // Cancel asks the agent to stop.
@@ -182,11 +176,7 @@ func (b *Bridge) Close() error {
 
 // Permission has the request decided, by Decide or by people, and tells of it.
 func (b *Bridge) Permission(ctx context.Context, r acp.PermissionRequest) (string, error) {
-	var c *conversation.Call
-	if r.Tool.ID != "" {
-		proposed := b.proposed(r.Tool)
-		c = &proposed
-	}
+	c := b.proposed(r.Tool)
 	option, by := "", ""
 	if b.opts.Decide != nil {
 		option, by = b.opts.Decide(ctx, r)
@@ -197,40 +187,18 @@ func (b *Bridge) Permission(ctx context.Context, r acp.PermissionRequest) (strin
 			return "", err
 		}
 	}
-	outcome := "deny"
+	c.Outcome = "deny"
 	for _, o := range r.Options {
 		if o.ID == option && (o.Kind == "allow_once" || o.Kind == "allow_always") {
-			outcome = "allow"
+			c.Outcome = "allow"
 		}
 	}
-	e := conversation.Event{Kind: conversation.Note, Reason: outcome, Text: cmp.Or(r.Tool.Title, r.Title), Answer: option, By: by}
-	if c != nil {
-		decided := *c
-		decided.Outcome = outcome
-		e = conversation.Event{Kind: conversation.CallDecided, Call: &decided, Answer: option, By: by}
-	}
-	b.emit(e)
+	b.emit(conversation.Event{Kind: conversation.CallDecided, Call: &c, Answer: option, By: by})
 	return option, nil
 }
 
-// asks is the text of a question: what the agent asks, and what it is about if that is
-// not in it.
-func asks(r acp.PermissionRequest, c *conversation.Call) string {
-	about := r.Tool.Title
-	if c != nil {
-		about = c.Title
-	}
-	var lines []string
-	for _, line := range []string{r.Title, about, r.Detail} {
-		if line != "" && !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return cmp.Or(strings.Join(lines, "\n"), "May the agent do this?")
-}
-
-func (b *Bridge) ask(ctx context.Context, r acp.PermissionRequest, c *conversation.Call) (option, by string, err error) {
-	q := conversation.Question{Text: asks(r, c), Call: c}
+func (b *Bridge) ask(ctx context.Context, r acp.PermissionRequest, c conversation.Call) (option, by string, err error) {
+	q := conversation.Question{Text: cmp.Or(c.Title, "May the agent do this?"), Call: &c}
 	for _, o := range r.Options {
 		if o.ID != "" && !slices.ContainsFunc(q.Options, func(p conversation.Option) bool { return p.ID == o.ID }) {
 			q.Options = append(q.Options, conversation.Option{ID: o.ID, Label: o.Name, Kind: o.Kind})

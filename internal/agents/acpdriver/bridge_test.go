@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -420,6 +421,27 @@ func TestManyCalls(t *testing.T) {
 	}
 	if len(b.calls) != maxCalls || len(b.order) != maxCalls || b.texts != 0 {
 		t.Errorf("%d calls, %d bytes", len(b.calls), b.texts)
+	}
+}
+
+// TestCommand: the command of a call can be ended alone while a terminal of ours runs it.
+func TestCommand(t *testing.T) {
+	run, err := store(t, t.TempDir()).Start(conversation.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := New(run, Options{})
+	ours := []acp.ToolContent{{Type: acp.ShowsTerminal, Terminal: "term-1"}}
+	b.tool(acp.ToolCall{ID: "ours", Title: "make", Content: ours}, acp.Update{})
+	b.tool(acp.ToolCall{ID: "its own", Title: "make"}, acp.Update{})
+	b.tool(acp.ToolCall{ID: "over", Title: "make", Content: ours, Status: acp.StatusCompleted}, acp.Update{})
+	if got, err := b.Command("ours"); err != nil || got != (Command{"make", "term-1"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for id, want := range map[string]error{"its own": ErrItself, "over": ErrOver, "none": ErrNoCall} {
+		if _, err := b.Command(id); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", id, err, want)
+		}
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 // call is what is known of a tool call, and what was told of it.
 type call struct {
 	conversation.Call
-	shows             []show
-	output            []byte   // what was told of that
+	output            string   // what was told of what it shows
 	parent            string   // the call of the sub-agent that makes it
 	pictures          []string // the ids of those that were told
 	started, finished bool
@@ -38,8 +37,7 @@ func (b *Bridge) Update(_ context.Context, u acp.Update) {
 	}
 	if session == nil && b.opts.DropHistory {
 		switch u.Kind {
-		case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk, acp.UserMessage, acp.AgentMessage, acp.AgentThought,
-			acp.ToolCallStarted, acp.ToolCallChanged, acp.PlanChanged, acp.TerminalChanged, acp.TerminalChunk:
+		case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk, acp.ToolCallStarted, acp.ToolCallChanged, acp.PlanChanged:
 			return
 		}
 	}
@@ -54,18 +52,13 @@ func (b *Bridge) translate(u acp.Update) []conversation.Event {
 		unknown[0].Text = "The agent sent an update that can't be read: " + u.Err.Error()
 		return unknown
 	}
-	switch {
-	case u.Message != nil:
-		return b.whole(u)
-	case u.Terminal != nil:
-		return b.terminal(*u.Terminal)
-	case u.Work != nil:
-		return b.work(u.Work.On)
-	}
 	switch u.Kind {
-	case acp.UserMessageChunk, acp.AgentMessageChunk, acp.AgentThoughtChunk:
-		kind, role := role(u)
-		return b.chunk(kind, role, u)
+	case acp.UserMessageChunk:
+		return b.chunk(conversation.Text, "user", u)
+	case acp.AgentMessageChunk:
+		return b.chunk(conversation.Text, "assistant", u)
+	case acp.AgentThoughtChunk:
+		return b.chunk(conversation.Thought, "assistant", u)
 	case acp.ToolCallStarted, acp.ToolCallChanged:
 		b.over()
 		return b.tool(*u.Tool, u)
@@ -127,27 +120,14 @@ func (b *Bridge) chunk(kind, role string, u acp.Update) []conversation.Event {
 		e.Message = fmt.Sprintf("message-%d", b.message)
 	} else {
 		b.last = ""
-		b.added(u, &e)
 	}
-	if e.Delta == "" && e.Text == "" { // a sound, or what is not known
+	if e.Delta == "" { // a sound, or what is not known
 		if u.Chunk.Content.Type == acp.TypeText {
 			return nil
 		}
 		return []conversation.Event{{Kind: conversation.Note, Reason: u.Kind, Message: e.Message, Role: role, Parent: u.Parent, Raw: u.Raw}}
 	}
 	return []conversation.Event{e}
-}
-
-// work tells that the agent works with no prompt that waits for it, or has stopped.
-func (b *Bridge) work(on bool) []conversation.Event {
-	b.over()
-	if on {
-		return []conversation.Event{{Kind: conversation.Note, Reason: "working", Text: "The agent works by itself"}}
-	}
-	if b.opts.Rested != nil {
-		b.opts.Rested()
-	}
-	return []conversation.Event{{Kind: conversation.Note, Reason: "rested", Text: "The agent has stopped working by itself"}}
 }
 
 // over says that the next part without an id begins another message.
@@ -182,9 +162,6 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []conversation.Event {
 		b.remember(c)
 	}
 	c.parent = cmp.Or(c.parent, u.Parent)
-	if t.Untitled {
-		c.Title = ""
-	}
 	c.Title, c.Kind = cmp.Or(t.Title, t.Name, c.Title), cmp.Or(t.Kind, c.Kind)
 	if t.Locations != nil {
 		c.Locations = nil
@@ -197,12 +174,9 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []conversation.Event {
 		}
 	}
 	var output *conversation.Event
-	switch {
-	case t.Content != nil:
-		b.shows(c, nil)
-		output = b.content(c, t.Content, true)
-	case t.More != nil:
-		output = b.content(c, t.More, false)
+	if t.Content != nil {
+		output = b.content(c, t.Content)
+		b.weigh(c)
 	}
 	var events []conversation.Event
 	tell := func(kind string) {
@@ -228,11 +202,10 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []conversation.Event {
 		c.Outcome = t.Status
 		tell(conversation.CallFinished)
 		events[len(events)-1].Raw = t.RawOutput
-		b.shows(c, nil) // what comes now is told as a whole
-		b.grow(c, -len(c.output))
-		c.output, c.pictures = nil, nil
+		c.output, c.Diff, c.pictures = "", nil, nil // what comes now is told as a whole
+		b.weigh(c)
 	}
-	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.More != nil || t.RawInput != nil || t.RawOutput != nil) {
+	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
 		tell(conversation.CallOutput) // without output: the call is known better now
 		events[0].Raw = u.Raw
 	}
@@ -248,14 +221,21 @@ func (b *Bridge) remember(c *call) {
 	}
 }
 
-// grow counts the texts of a call, and forgets the oldest calls when there is too much
-// of them.
-func (b *Bridge) grow(c *call, by int) {
+// weigh counts the texts of a call anew, and forgets the oldest calls when there is
+// too much of them.
+func (b *Bridge) weigh(c *call) {
 	if b.calls[c.ID] != c { // forgotten
 		return
 	}
-	b.texts += by
-	c.size += by
+	size := len(c.output)
+	for _, d := range c.Diff {
+		size += len(d.New)
+		if d.Old != nil {
+			size += len(*d.Old)
+		}
+	}
+	b.texts += size - c.size
+	c.size = size
 	for b.texts > maxTexts && len(b.order) > 1 {
 		b.forgetOldest()
 	}
@@ -264,9 +244,6 @@ func (b *Bridge) grow(c *call, by int) {
 func (b *Bridge) forgetOldest() {
 	c := b.calls[b.order[0]]
 	b.texts -= c.size
-	for _, s := range c.shows {
-		b.leave(s.screen, c.ID)
-	}
 	delete(b.calls, c.ID)
 	b.order = slices.Delete(b.order, 0, 1)
 }

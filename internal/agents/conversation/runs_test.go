@@ -318,7 +318,7 @@ func TestCancel(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(d.cancels) != 1 {
-			t.Error("an agent that may work by itself is not told to stop")
+			t.Error("without a step the driver is not told")
 		}
 	})
 }

@@ -298,15 +298,15 @@ func (r *Run) stop() {
 	})
 }
 
-// Cancel ends the step within 100 ms and keeps what was said. Without a step the agent
-// is told to stop what it does by itself. Prompts that wait
-// go on waiting, until Resume.
+// Cancel ends the step within 100 ms and keeps what was said. Without a step the driver
+// cancels what goes on all the same: sub-agents, and what the agent asks. Prompts that
+// wait go on waiting, until Resume.
 func (r *Run) Cancel() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.step
 	if s == nil || s.over {
-		if r.driver != nil && r.info.State != Ended && !r.closing { // an agent may work by itself
+		if r.driver != nil && r.info.State != Ended && !r.closing {
 			r.cancelDriver(r.driver)
 		}
 		return r.info.State

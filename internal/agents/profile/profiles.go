@@ -18,23 +18,22 @@ import (
 
 // Profile is an agent's program.
 type Profile struct {
-	Name       string
-	Title      string
-	Program    string   // its name on PATH
-	State      []string // directories of the home, relative to it, that it reads and writes: conversations, nothing that an agent obeys
-	Reads      []string // directories and files of the home that it reads: plug-ins, commands, memory
-	Settings   []string // files of the home of which it has copies, made anew each time: what it changes of them is dropped
-	Keys       []string // files of the home with keys of its own, which it refreshes
-	Copied     []string // files of the home of which it has copies: what it changes of them stays with the profile
-	Env        []string // variables that it gets besides those of every command
-	Runs       []string // those of Env that name a program which it starts
-	Network    bool     // it has the network
-	ACP        []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
-	ACPVersion int      // of that protocol: the latest that it is asked for; 0: 1
-	Mode       string   // of its own over ACP, in which it works in a world; "" is the one that it takes
-	Alone      bool     // over ACP it reads and writes all files itself: asking us for them it trips
-	Resume     []string // arguments with which it goes on with its last conversation; nil: not known
-	Tried      bool     // the real program was run with the profile
+	Name     string
+	Title    string
+	Program  string   // its name on PATH
+	State    []string // directories of the home, relative to it, that it reads and writes: conversations, nothing that an agent obeys
+	Reads    []string // directories and files of the home that it reads: plug-ins, commands, memory
+	Settings []string // files of the home of which it has copies, made anew each time: what it changes of them is dropped
+	Keys     []string // files of the home with keys of its own, which it refreshes
+	Copied   []string // files of the home of which it has copies: what it changes of them stays with the profile
+	Env      []string // variables that it gets besides those of every command
+	Runs     []string // those of Env that name a program which it starts
+	Network  bool     // it has the network
+	ACP      []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
+	Mode     string   // of its own over ACP, in which it works in a world; "" is the one that it takes
+	Alone    bool     // over ACP it reads and writes all files itself: asking us for them it trips
+	Resume   []string // arguments with which it goes on with its last conversation; nil: not known
+	Tried    bool     // the real program was run with the profile
 
 	Path string // of the program that a person saw; see Bind
 	text string // the sum of its text, where others than the user could change it
@@ -175,7 +174,6 @@ func All(set *config.Settings) []Profile {
 				*to = list
 			}
 		}
-		p.ACPVersion = cmp.Or(a.ACPVersion, p.ACPVersion)
 		if a.Network != nil {
 			p.Network = *a.Network
 		}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestTable(t *testing.T) {
 
 // TestSettings: the user changes a row in part, and adds others.
 func TestSettings(t *testing.T) {
-	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "claude-acp": {"acpVersion": 2}, "mine": {"state": [".mine"]}}}`)})
+	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "claude-acp": {"acpVersion": 1}, "mine": {"state": [".mine"]}}}`)})
 	if len(problems) != 0 {
 		t.Fatal(problems)
 	}
@@ -54,11 +55,33 @@ func TestSettings(t *testing.T) {
 	if claude == nil || claude.Network || claude.Tried || !slices.Equal(claude.State, []string{".claude/projects/{folder}"}) {
 		t.Errorf("claude: %+v", claude)
 	}
-	if acp := Find(all, "claude-acp", ""); acp.ACPVersion != 2 || acp.Sees()[0] != claude.Sees()[0] {
+	if acp := Find(all, "claude-acp", ""); acp.ACP == nil || acp.Sees()[0] != claude.Sees()[0] {
 		t.Errorf("claude-acp: %+v", acp)
 	}
 	if mine == nil || mine.Network || !slices.Equal(mine.State, []string{".mine"}) || len(mine.Sees()) != 1 {
 		t.Errorf("mine: %+v", mine)
+	}
+}
+
+// TestACPVersion: a row that asks for a version which is not spoken any more says so, and
+// is otherwise as one that asks for the version which is.
+func TestACPVersion(t *testing.T) {
+	row := func(version string) (Profile, []config.Problem) {
+		set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude-acp": {` + version + `"program": "mine"}}}`)})
+		return *Find(All(set), "claude-acp", ""), problems
+	}
+	plain, problems := row("")
+	if len(problems) != 0 || plain.Program != "mine" || plain.ACP == nil {
+		t.Fatalf("%+v, %v", plain, problems)
+	}
+	for version, reported := range map[string]bool{`"acpVersion": 1, `: false, `"acpVersion": 2, `: true} {
+		got, problems := row(version)
+		if !reflect.DeepEqual(got, plain) {
+			t.Errorf("%s makes it %+v, not %+v", version, got, plain)
+		}
+		if reported && (len(problems) != 1 || problems[0].String() != "user:1: sidecar.agents: claude-acp: acpVersion 2 is not spoken any more; 1 is used: remove it") || !reported && len(problems) != 0 {
+			t.Errorf("%s is reported as %v", version, problems)
+		}
 	}
 }
 

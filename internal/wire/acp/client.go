@@ -9,47 +9,54 @@ import (
 // Initialize is the first call: it says who we are and what there is, and
 // returns what the agent offers.
 func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
-	asked := c.opts.Version
-	speaks := dialects[asked]
-	if speaks == nil {
-		return Initialized{}, fmt.Errorf("there is no version %d of the protocol", asked)
-	}
 	var agent Initialized
 	var bad error
-	err := c.call(ctx, c.opts.CallTimeout, "initialize", speaks.hello(c), nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.CallTimeout, "initialize", c.hello(), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
-			agent, bad = c.agreed(raw, asked)
+			agent, bad = c.initialized(raw)
 		}
 	})
 	if err != nil {
-		return Initialized{}, refused(err, asked)
+		return Initialized{}, refused(err)
 	}
 	return agent, bad
 }
 
-// agreed reads what an agent answers to initialize. Its version is that of all that
-// comes after.
-func (c *Conn) agreed(raw json.RawMessage, asked int) (Initialized, error) {
-	version, err := negotiated(raw, asked)
-	if err != nil {
-		return Initialized{}, err
+// hello are the parameters of initialize.
+func (c *Conn) hello() map[string]any {
+	capabilities := map[string]any{
+		"fs":       map[string]bool{"readTextFile": c.world.Files != nil, "writeTextFile": c.world.Files != nil},
+		"terminal": c.world.Terminals != nil,
+		"session": map[string]any{
+			"configOptions": map[string]any{"boolean": struct{}{}},
+			"compaction":    struct{}{},
+			"notices":       struct{}{},
+		},
 	}
-	agent, err := dialects[version].initialized(raw)
-	if err != nil {
-		return Initialized{}, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
+	if c.world.Elicitor != nil {
+		capabilities["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
 	}
-	agent.ProtocolVersion, agent.Raw = version, raw
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.agent, c.dialect = agent, dialects[version]
-	return agent, nil
+	p := map[string]any{"protocolVersion": version, "clientCapabilities": capabilities}
+	if c.opts.Client.Name != "" {
+		p["clientInfo"] = c.opts.Client
+	}
+	return p
 }
 
-// speaks is the version that was agreed on.
-func (c *Conn) speaks() dialect {
+// initialized reads what an agent answers to initialize.
+func (c *Conn) initialized(raw json.RawMessage) (Initialized, error) {
+	if err := agreed(raw); err != nil {
+		return Initialized{}, err
+	}
+	var agent Initialized
+	if err := json.Unmarshal(raw, &agent); err != nil {
+		return Initialized{}, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
+	}
+	agent.Raw = raw
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.dialect
+	c.agent = agent
+	return agent, nil
 }
 
 // Agent is what Initialize has returned.
@@ -62,8 +69,7 @@ func (c *Conn) Agent() Initialized {
 // Authenticate signs in by one of the agent's methods. It may take as long as a
 // person does; ctx is its only bound.
 func (c *Conn) Authenticate(ctx context.Context, method string) error {
-	in, _ := c.speaks().signing()
-	return c.call(ctx, forever, in, map[string]string{"methodId": method}, nil, nil)
+	return c.call(ctx, forever, "authenticate", map[string]string{"methodId": method}, nil, nil)
 }
 
 const forever = 1<<63 - 1
@@ -73,13 +79,15 @@ func (c *Conn) Logout(ctx context.Context) error {
 	if c.Agent().Capabilities.Auth.Logout == nil {
 		return fmt.Errorf("%w: signing out", ErrUnsupported)
 	}
-	_, out := c.speaks().signing()
-	return c.Call(ctx, out, struct{}{}, nil)
+	return c.Call(ctx, "logout", struct{}{}, nil)
 }
 
 // params are those of a request that begins a session, or goes on with one.
-func (c *Conn) params(p SessionParams, id string) map[string]any {
-	m := c.speaks().session(p)
+func (p SessionParams) params(id string) map[string]any {
+	m := map[string]any{"cwd": p.Dir, "mcpServers": list(p.MCPServers)}
+	if len(p.Directories) > 0 {
+		m["additionalDirectories"] = p.Directories
+	}
 	if id != "" {
 		m["sessionId"] = id
 	}
@@ -111,7 +119,7 @@ func (c *Conn) begin(ctx context.Context, method, from string, p SessionParams) 
 	c.mu.Unlock()
 	var s *Session
 	var bad error
-	err := c.call(ctx, c.opts.CallTimeout, method, c.params(p, from), nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.CallTimeout, method, p.params(from), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
 			s, bad = c.opened(method, raw)
 		}
@@ -173,7 +181,7 @@ func (c *Conn) deliverHeld(s *Session) {
 	c.held, c.heldSize = rest, size
 	c.mu.Unlock()
 	for _, u := range its {
-		s.hear(s.talk.heard("", u.raw))
+		s.hear(u.raw)
 	}
 }
 
@@ -183,8 +191,7 @@ func (c *Conn) LoadSession(ctx context.Context, id string, p SessionParams) (*Se
 	if !c.Agent().Capabilities.LoadSession {
 		return nil, fmt.Errorf("%w: loading a session; begin a new one", ErrUnsupported)
 	}
-	m := c.params(p, id)
-	return c.reopen(ctx, c.speaks().loading(m), id, p, m)
+	return c.reopen(ctx, "session/load", id, p)
 }
 
 // ResumeSession goes on with a conversation without its history.
@@ -192,10 +199,10 @@ func (c *Conn) ResumeSession(ctx context.Context, id string, p SessionParams) (*
 	if c.Agent().Capabilities.Session.Resume == nil {
 		return nil, fmt.Errorf("%w: resuming a session; load it or begin a new one", ErrUnsupported)
 	}
-	return c.reopen(ctx, "session/resume", id, p, c.params(p, id))
+	return c.reopen(ctx, "session/resume", id, p)
 }
 
-func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams, params map[string]any) (*Session, error) {
+func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (*Session, error) {
 	if err := c.may(p); err != nil {
 		return nil, err
 	}
@@ -203,7 +210,7 @@ func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams, p
 	if err := c.register(s); err != nil {
 		return nil, err
 	}
-	err := c.call(ctx, c.opts.LoadTimeout, method, params, nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.LoadTimeout, method, p.params(id), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
 			s.began(raw)
 		}
@@ -230,10 +237,7 @@ func (c *Conn) may(p SessionParams) error {
 		return fmt.Errorf("%w: more than one directory", ErrUnsupported)
 	}
 	for _, m := range p.MCPServers {
-		switch {
-		case m.Type == "" && !a.MCP.Stdio:
-			return fmt.Errorf("%w: MCP servers that are commands, as %q is", ErrUnsupported, m.Name)
-		case m.Type == "http" && !a.MCP.HTTP || m.Type == "sse" && !a.MCP.SSE:
+		if m.Type == "http" && !a.MCP.HTTP || m.Type == "sse" && !a.MCP.SSE {
 			return fmt.Errorf("%w: MCP over %s; give it %q as a command", ErrUnsupported, m.Type, m.Name)
 		}
 	}

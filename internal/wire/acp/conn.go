@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -19,7 +18,6 @@ import (
 type Options struct {
 	Log         *slog.Logger   // nil is silence
 	Client      Implementation // who the agent is told to talk to
-	Version     int            // of the protocol, the latest that is spoken, default 1
 	MaxLine     int            // bytes of a message, default 32 MiB
 	MaxQueued   int            // bytes of messages that wait, and of requests that are open, default 64 MiB
 	MaxRequests int            // open requests of the agent, default 256
@@ -58,14 +56,12 @@ type Conn struct {
 	mu       sync.Mutex
 	err      error // why it ended
 	agent    Initialized
-	dialect  dialect
 	calls    map[string]*call
 	lastCall int64
 	requests map[string]*request
 	bytes    int // of the requests
 	sessions map[string]*Session
-	children map[string]*Session // of sub-agents, by their ids: the session whose agent they belong to
-	opening  int                 // session/new under way: updates may come before the answer
+	opening  int // session/new under way: updates may come before the answer
 	held     []heldUpdate
 	heldSize int
 	paths    map[string]chan struct{} // the end of the latest request about a file
@@ -76,7 +72,6 @@ type Conn struct {
 // Open starts a connection over an agent's output and input. Both are closed at
 // its end, if they can be: else the end waits for the agent to close its output.
 func Open(r io.Reader, w io.Writer, world World, opts Options) *Conn {
-	opts.Version = cmp.Or(opts.Version, Version1)
 	opts.MaxLine = cmp.Or(opts.MaxLine, 32<<20)
 	opts.MaxQueued = cmp.Or(opts.MaxQueued, 64<<20)
 	opts.MaxRequests = cmp.Or(opts.MaxRequests, 256)
@@ -86,10 +81,10 @@ func Open(r io.Reader, w io.Writer, world World, opts Options) *Conn {
 	opts.CancelTimeout = cmp.Or(opts.CancelTimeout, 10*time.Second)
 	opts.WriteTimeout = cmp.Or(opts.WriteTimeout, 30*time.Second)
 	c := &Conn{
-		r: r, world: world, opts: opts, log: opts.Log, dialect: version1{},
+		r: r, world: world, opts: opts, log: opts.Log,
 		out: newWriter(w, opts.MaxUnsent, opts.WriteTimeout), in: newInbox(opts.MaxQueued),
 		done:  make(chan struct{}),
-		calls: map[string]*call{}, requests: map[string]*request{}, sessions: map[string]*Session{}, children: map[string]*Session{}, paths: map[string]chan struct{}{},
+		calls: map[string]*call{}, requests: map[string]*request{}, sessions: map[string]*Session{}, paths: map[string]chan struct{}{},
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -152,14 +147,11 @@ func (c *Conn) fail(err error) {
 		return
 	}
 	c.err = err
-	calls, sessions := c.calls, maps.Clone(c.sessions)
+	calls := c.calls
 	c.calls = map[string]*call{}
 	c.mu.Unlock()
 	for _, p := range calls {
 		p.settle(message{}, err)
-	}
-	for _, s := range sessions {
-		s.abandon(err)
 	}
 	c.end(err)
 	c.out.fail(err)
@@ -284,14 +276,6 @@ const (
 	maxHeldBytes = 8 << 20
 )
 
-// find finds an open session, by its id or by that of a sub-agent of it. c.mu is held.
-func (c *Conn) find(id string) (s *Session, child string) {
-	if s := c.sessions[id]; s != nil {
-		return s, ""
-	}
-	return c.children[id], id
-}
-
 // heldUpdate is an update of a session whose id is not known yet.
 type heldUpdate struct {
 	session string
@@ -310,7 +294,7 @@ func (c *Conn) update(m message) {
 		return
 	}
 	c.mu.Lock()
-	session, child := c.find(p.SessionID)
+	session := c.sessions[p.SessionID]
 	if session == nil && c.opening > 0 && len(c.held) < maxHeld && c.heldSize+m.size <= maxHeldBytes {
 		c.held = append(c.held, heldUpdate{p.SessionID, p.Update})
 		c.heldSize += m.size
@@ -322,7 +306,7 @@ func (c *Conn) update(m message) {
 	}
 	c.mu.Unlock()
 	if session != nil {
-		session.hear(session.talk.heard(child, p.Update))
+		session.hear(p.Update)
 	}
 }
 

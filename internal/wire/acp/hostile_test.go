@@ -15,37 +15,32 @@ import (
 const permissionParams = `{"sessionId":"s1","toolCall":{"toolCallId":"c1","title":"rm"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}`
 
 func TestVersions(t *testing.T) {
-	const two = `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}`
 	for _, test := range []struct {
-		asked int
 		reply string
 		want  string // "" is success
 	}{
-		{1, `{"protocolVersion":1}`, ""},
-		{1, `{"protocolVersion":2}`, "asked for version 1 and answers with 2: ask it for that"},
-		{1, `{"protocolVersion":3}`, "use an older release of the agent"},
-		{1, `{"protocolVersion":0}`, "use a newer release"},
-		{1, `{"protocolVersion":"2025-06-18"}`, "no version number"},
-		{1, `{}`, "no version number"},
-		{1, `null`, "no version number"},
-		{1, `[1]`, "no version number"},
-		{2, two, ""},
-		{2, `{"protocolVersion":1}`, ""},
-		{2, `{"protocolVersion":3}`, "use an older release"},
-		{2, `{"protocolVersion":-1}`, "use a newer release"},
-		{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`, "offers no sessions"},
-		{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":true}}`, "offers no sessions"},
-		{2, `{"protocolVersion":2,"info":7,"capabilities":{"session":{}}}`, "can't be read"},
-		{2, `{}`, "no version number"},
-		{3, two, "there is no version 3"},
+		{`{"protocolVersion":1}`, ""},
+		{`{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}`, "asked for version 1 and answers with 2: use an older release of the agent"},
+		{`{"protocolVersion":3}`, "use an older release of the agent"},
+		{`{"protocolVersion":0}`, "use a newer release"},
+		{`{"protocolVersion":"2025-06-18"}`, "no version number"},
+		{`{}`, "no version number"},
+		{`null`, "no version number"},
+		{`[1]`, "no version number"},
+		{`{"protocolVersion":-1}`, "use a newer release"},
+		{`{"protocolVersion":1,"agentInfo":7}`, "can't be read"},
 	} {
-		c, a := dial(t, newWorld().world(), Options{Version: test.asked})
-		if test.asked <= Version2 {
-			go func() { a.reply(a.expect("initialize"), test.reply) }()
-		}
+		c, a := dial(t, newWorld().world(), Options{})
+		go func() {
+			asked := a.expect("initialize")
+			if !strings.Contains(string(asked.Params), `"protocolVersion":1,`) && !strings.Contains(string(asked.Params), `"protocolVersion":1}`) {
+				t.Errorf("asked with %s", asked.Params)
+			}
+			a.reply(asked, test.reply)
+		}()
 		_, err := c.Initialize(t.Context())
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-			t.Errorf("asked for %d, %s: %v, want %q", test.asked, test.reply, err, test.want)
+			t.Errorf("%s: %v, want %q", test.reply, err, test.want)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (c *Conn) admit(r *request) *Error {
 	if p.SessionID != nil || r.method != "elicitation/create" {
 		var id string
 		if json.Unmarshal(p.SessionID, &id) == nil {
-			r.session, _ = c.find(id)
+			r.session = c.sessions[id]
 		}
 		if r.session == nil {
 			return Errorf(CodeInvalidParams, "no session with this id is open: use one that session/new, load or resume has opened")
@@ -128,7 +128,7 @@ func (c *Conn) line(r *request) (before <-chan struct{}, after func()) {
 
 // handler returns what answers a method, or nil.
 func (c *Conn) handler(method string) func(*request) (any, error) {
-	w := c.speaks().reaches(c.world)
+	w := c.world
 	switch {
 	case method == "session/request_permission":
 		return c.permission
@@ -157,18 +157,9 @@ func (c *Conn) handler(method string) func(*request) (any, error) {
 func params[T any](r *request) (T, error) {
 	var p T
 	if err := json.Unmarshal(r.params, &p); err != nil {
-		return p, unread(r, err)
+		return p, Errorf(CodeInvalidParams, "the parameters of %s can't be read: %s", r.method, err)
 	}
 	return p, nil
-}
-
-// unread is the answer to a request whose parameters are wrong.
-func unread(r *request, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return Errorf(CodeInvalidParams, "the parameters of %s can't be read: %s", r.method, err)
 }
 
 func absolute(path string) error {
@@ -274,10 +265,14 @@ func asked[T any](c *Conn, r *request, cancelled T, ask func() (T, error)) (T, e
 }
 
 func (c *Conn) permission(r *request) (any, error) {
-	p, err := c.speaks().permission(r.params)
+	p, err := params[PermissionRequest](r)
 	if err != nil {
-		return nil, unread(r, err)
+		return nil, err
 	}
+	if p.Tool.ID == "" {
+		return nil, Errorf(CodeInvalidParams, "the permission is for no tool call: toolCall.toolCallId is empty")
+	}
+	p.Raw = r.params
 	id, err := asked(c, r, "", func() (string, error) { return c.world.Host.Permission(r.ctx, p) })
 	if errors.Is(err, context.Canceled) && r.ctx.Err() != nil {
 		return nil, err

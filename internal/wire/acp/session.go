@@ -18,7 +18,6 @@ type Session struct {
 
 	conn         *Conn
 	mu           sync.Mutex
-	talk         talk
 	turn         *turn // nil when there is none
 	asks         map[*request]bool
 	terminals    map[string]Terminal // nil while one is started
@@ -27,48 +26,57 @@ type Session struct {
 }
 
 func (c *Conn) newSession(id string) *Session {
-	s := &Session{ID: id, conn: c, asks: map[*request]bool{}, terminals: map[string]Terminal{}}
-	s.talk = c.speaks().talk(s)
-	return s
+	return &Session{ID: id, conn: c, asks: map[*request]bool{}, terminals: map[string]Terminal{}}
 }
 
-// began reads what the agent says of a session that begins, and tells the host.
+// began reads what the agent says of a session that begins.
 func (s *Session) began(raw json.RawMessage) {
-	updates, err := s.talk.began(raw)
-	if err == nil {
-		s.Config, err = s.conn.speaks().options(raw)
+	s.Raw = raw
+	if isNull(raw) {
+		return
+	}
+	var p struct{ Modes *Modes }
+	err := json.Unmarshal(raw, &p)
+	if s.Modes = p.Modes; err == nil {
+		s.Config, err = options(raw)
 	}
 	if err != nil {
 		s.conn.log.Warn("the modes or options of a session can't be read", "error", err)
 	}
-	s.Raw = raw
-	s.hear(said{updates: updates})
+}
+
+// options are the settings in what an agent answers, which may be null.
+func options(raw json.RawMessage) ([]ConfigOption, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	var p struct{ ConfigOptions []ConfigOption }
+	err := json.Unmarshal(raw, &p)
+	return p.ConfigOptions, err
 }
 
 // SetMode changes the mode of the session.
 func (s *Session) SetMode(ctx context.Context, id string) error {
-	method := s.conn.speaks().setMode()
-	if method == "" {
-		return fmt.Errorf("%w: modes beside its settings", ErrUnsupported)
-	}
-	return s.conn.Call(ctx, method, map[string]string{"sessionId": s.ID, "modeId": id}, nil)
+	return s.conn.Call(ctx, "session/set_mode", map[string]string{"sessionId": s.ID, "modeId": id}, nil)
 }
 
 // SetConfig changes a setting of the session to a string, or to a bool for a
 // switch, and returns all of them.
 func (s *Session) SetConfig(ctx context.Context, id string, value any) ([]ConfigOption, error) {
-	p := s.conn.speaks().setting(id, value)
-	p["sessionId"] = s.ID
+	p := map[string]any{"sessionId": s.ID, "configId": id, "value": value}
+	if _, ok := value.(bool); ok {
+		p["type"] = "boolean"
+	}
 	const method = "session/set_config_option"
 	var got json.RawMessage
 	if err := s.conn.Call(ctx, method, p, &got); err != nil {
 		return nil, err
 	}
-	options, err := s.conn.speaks().options(got)
+	all, err := options(got)
 	if err != nil {
 		return nil, fmt.Errorf("the agent's answer to %s can't be read: %w", method, err)
 	}
-	return options, nil
+	return all, nil
 }
 
 // Close ends the session here, and at the agent if it offers that.
@@ -85,10 +93,8 @@ func (s *Session) Close(ctx context.Context) error {
 	s.conn.mu.Lock()
 	if s.conn.sessions[s.ID] == s {
 		delete(s.conn.sessions, s.ID)
-		maps.DeleteFunc(s.conn.children, func(_ string, of *Session) bool { return of == s })
 	}
 	s.conn.mu.Unlock()
-	s.abandon(errSessionClosed)
 	s.release()
 	return err
 }

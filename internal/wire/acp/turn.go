@@ -11,7 +11,6 @@ import (
 // turn is a prompt and what the agent does about it.
 type turn struct {
 	cancelled bool
-	taken     bool // the prompt was answered and the turn goes on
 	done      chan struct{}
 	stopped   Stopped // this and err may be read after done
 	err       error
@@ -84,7 +83,7 @@ func (s *Session) send(t *turn, blocks []Content) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, err := s.conn.start("session/prompt", map[string]any{"sessionId": s.ID, "prompt": list(blocks)}, func(raw json.RawMessage, err error) {
-		s.hear(s.talk.answered(t, raw, err))
+		s.answered(t, raw, err)
 	})
 	if err != nil {
 		s.over(t, Stopped{}, err)
@@ -96,17 +95,20 @@ func (s *Session) send(t *turn, blocks []Content) error {
 	return nil
 }
 
-// hear tells the host what follows from a message, and ends the turn that it ends.
-func (s *Session) hear(h said) {
-	for _, u := range h.updates {
-		s.conn.world.Host.Update(s.conn.base, u)
-	}
-	if h.over != nil {
-		s.end(h.over, h.stopped, h.err)
-	}
+// hear tells the host an update.
+func (s *Session) hear(raw json.RawMessage) {
+	s.conn.world.Host.Update(s.conn.base, parseUpdate(s.ID, raw))
 }
 
-func (s *Session) end(t *turn, stopped Stopped, err error) {
+// answered ends the turn, with the answer to its prompt.
+func (s *Session) answered(t *turn, raw json.RawMessage, err error) {
+	var stopped Stopped
+	if err == nil {
+		stopped.Raw = raw
+		if json.Unmarshal(raw, &stopped) != nil || stopped.Reason == "" {
+			err = fmt.Errorf("the agent ended its turn without a reason: %.200s", raw)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over(t, stopped, err)
@@ -117,15 +119,6 @@ func (s *Session) over(t *turn, stopped Stopped, err error) {
 	if s.turn == t {
 		s.turn, t.stopped, t.err = nil, stopped, err
 		close(t.done)
-	}
-}
-
-// abandon ends a turn whose prompt has its answer already, so that no other will end it.
-func (s *Session) abandon(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.turn; t != nil && t.taken {
-		s.over(t, Stopped{}, why)
 	}
 }
 
@@ -141,11 +134,8 @@ func (s *Session) Cancel() {
 	for r := range s.asks {
 		r.cancel(errTurnCancelled)
 	}
-	switch {
-	case s.turn != nil && !s.turn.cancelled:
+	if s.turn != nil && !s.turn.cancelled {
 		s.turn.cancelled = true
-		_ = s.sendCancel()
-	case s.turn == nil && s.talk.works():
 		_ = s.sendCancel()
 	}
 }

@@ -11,7 +11,7 @@ type Implementation struct {
 
 // Initialized is what an agent says of itself.
 type Initialized struct {
-	ProtocolVersion int             `json:"protocolVersion"` // that is spoken from now on
+	ProtocolVersion int             `json:"protocolVersion"`
 	Agent           *Implementation `json:"agentInfo"`
 	Capabilities    Capabilities    `json:"agentCapabilities"`
 	AuthMethods     []AuthMethod    `json:"authMethods"`
@@ -23,9 +23,8 @@ type Capabilities struct {
 	LoadSession bool               `json:"loadSession"`
 	Prompt      PromptCapabilities `json:"promptCapabilities"`
 	MCP         struct {
-		Stdio bool `json:"-"`
-		HTTP  bool `json:"http"`
-		SSE   bool `json:"sse"`
+		HTTP bool `json:"http"`
+		SSE  bool `json:"sse"`
 	} `json:"mcpCapabilities"`
 	Session struct {
 		List                  *struct{} `json:"list"`
@@ -202,6 +201,4 @@ const (
 type Stopped struct {
 	Reason string          `json:"stopReason"`
 	Raw    json.RawMessage `json:"-"`
-
-	err error // with which the agent says that it failed
 }

@@ -18,13 +18,6 @@ const (
 	NoticeGiven       = "notice"
 	CompactionChanged = "compaction_update"
 	CompactionChunk   = "compaction_summary_chunk"
-
-	UserMessage     = "user_message"
-	AgentMessage    = "agent_message"
-	AgentThought    = "agent_thought"
-	TerminalChanged = "terminal_update"
-	TerminalChunk   = "terminal_output_chunk"
-	WorkChanged     = "state_update"
 )
 
 // Update is what an agent tells of a session. Which member is set follows from
@@ -37,10 +30,7 @@ type Update struct {
 	Err     error  // why the members could not be read; Raw is all there is then
 
 	Chunk      *Chunk
-	Message    *Message
 	Tool       *ToolCall
-	Terminal   *TerminalOutput
-	Work       *Work
 	Plan       []PlanEntry
 	Commands   []Command
 	Mode       string
@@ -57,22 +47,6 @@ type Chunk struct {
 	Content   Content `json:"content"`
 }
 
-// Message is a message as a whole, which takes the place of what was told of it.
-type Message struct {
-	ID      string
-	Content []Content // nil: it has not changed; empty: nothing is left of it
-}
-
-// TerminalOutput is what a terminal of the agent's own shows.
-type TerminalOutput struct {
-	ID    string
-	Text  string
-	Whole bool // Text takes the place of what was shown; else it is added to that
-}
-
-// Work tells that an agent works with no prompt that waits for it, or has stopped.
-type Work struct{ On bool }
-
 // ToolCall is a call, or what changed of one: members that are nil or empty have
 // not changed.
 type ToolCall struct {
@@ -85,9 +59,6 @@ type ToolCall struct {
 	Locations []Location      `json:"locations"`
 	RawInput  json.RawMessage `json:"rawInput"`
 	RawOutput json.RawMessage `json:"rawOutput"`
-
-	Untitled bool          `json:"-"` // it has no title any more
-	More     []ToolContent `json:"-"` // is added to the content
 }
 
 // Statuses of a tool call.
@@ -103,7 +74,6 @@ type ToolContent struct {
 	Type     string   `json:"type"`
 	Content  *Content `json:"content"`
 	Path     string   `json:"path"`
-	From     string   `json:"-"`       // where the file was before that is moved or copied
 	OldText  *string  `json:"oldText"` // nil for a new file
 	NewText  string   `json:"newText"`
 	Terminal string   `json:"terminalId"`
@@ -112,9 +82,8 @@ type ToolContent struct {
 // Types of what a tool call shows.
 const (
 	ShowsContent  = "content"
-	ShowsDiff     = "diff"     // of Path; with several parts of a file there are several
+	ShowsDiff     = "diff"     // of Path
 	ShowsTerminal = "terminal" // one of ours
-	ShowsTheirs   = "theirs"   // a terminal of the agent's own, whose output comes as updates
 )
 
 // Location is a place in a file; lines count from 1.
@@ -173,4 +142,86 @@ type Compaction struct {
 	Summary []Content `json:"summary"`
 	Error   string    `json:"error"`
 	Content *Content  `json:"content"` // of a chunk
+}
+
+// maxID bounds the id of a call.
+const maxID = 1000
+
+// parentOf is the call of the sub-agent whose update this is. The protocol has no member
+// for it: Claude Code's is read.
+func parentOf(raw json.RawMessage) string {
+	var p struct {
+		Meta struct {
+			ClaudeCode struct{ ParentToolUseID string }
+		} `json:"_meta"`
+		ToolCallID string
+	}
+	if json.Unmarshal(raw, &p) != nil {
+		return ""
+	}
+	parent := p.Meta.ClaudeCode.ParentToolUseID
+	if len(parent) > maxID || parent == p.ToolCallID {
+		return ""
+	}
+	return parent
+}
+
+// parseUpdate reads the update of a session. One that can't be read is an Update
+// all the same.
+func parseUpdate(session string, raw json.RawMessage) Update {
+	u := Update{Session: session, Raw: raw}
+	var kind struct {
+		Kind string `json:"sessionUpdate"`
+	}
+	if u.Err = json.Unmarshal(raw, &kind); u.Err != nil {
+		return u
+	}
+	u.Kind = kind.Kind
+	u.Parent = parentOf(raw)
+	switch u.Kind {
+	case UserMessageChunk, AgentMessageChunk, AgentThoughtChunk:
+		u.Chunk, u.Err = decode[Chunk](raw)
+	case ToolCallStarted, ToolCallChanged:
+		u.Tool, u.Err = decode[ToolCall](raw)
+		if u.Err == nil && u.Tool.ID == "" {
+			u.Tool, u.Err = nil, Errorf(CodeInvalidParams, "a tool call has no toolCallId")
+		}
+	case PlanChanged:
+		plan, err := decode[struct{ Entries []PlanEntry }](raw)
+		if u.Err = err; err == nil {
+			u.Plan = plan.Entries
+		}
+	case CommandsChanged:
+		commands, err := decode[struct{ AvailableCommands []Command }](raw)
+		if u.Err = err; err == nil {
+			u.Commands = commands.AvailableCommands
+		}
+	case ModeChanged:
+		mode, err := decode[struct{ CurrentModeID string }](raw)
+		if u.Err = err; err == nil {
+			u.Mode = mode.CurrentModeID
+		}
+	case ConfigChanged:
+		config, err := decode[struct{ ConfigOptions []ConfigOption }](raw)
+		if u.Err = err; err == nil {
+			u.Config = config.ConfigOptions
+		}
+	case InfoChanged:
+		u.Info, u.Err = decode[InfoUpdate](raw)
+	case UsageChanged:
+		u.Usage, u.Err = decode[Usage](raw)
+	case NoticeGiven:
+		u.Notice, u.Err = decode[Notice](raw)
+	case CompactionChanged, CompactionChunk:
+		u.Compaction, u.Err = decode[Compaction](raw)
+	}
+	return u
+}
+
+func decode[T any](raw json.RawMessage) (*T, error) {
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	return &v, nil
 }

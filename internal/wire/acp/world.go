@@ -52,11 +52,8 @@ type Elicitor interface {
 	Elicit(ctx context.Context, r ElicitRequest) (Elicited, error)
 }
 
-// PermissionRequest asks whether a tool call may be made. A Tool without an id is what
-// is known of something that is no call, as a command alone, or as nothing.
+// PermissionRequest asks whether a tool call may be made.
 type PermissionRequest struct {
-	Title   string             `json:"-"` // of the question; "" is the call's
-	Detail  string             `json:"-"` // why it is asked
 	Session string             `json:"sessionId"`
 	Tool    ToolCall           `json:"toolCall"`
 	Options []PermissionOption `json:"options"`
