@@ -11,11 +11,10 @@ type Implementation struct {
 
 // Initialized is what an agent says of itself.
 type Initialized struct {
-	ProtocolVersion int             `json:"protocolVersion"`
-	Agent           *Implementation `json:"agentInfo"`
-	Capabilities    Capabilities    `json:"agentCapabilities"`
-	AuthMethods     []AuthMethod    `json:"authMethods"`
-	Raw             json.RawMessage `json:"-"`
+	Agent        *Implementation `json:"agentInfo"`
+	Capabilities Capabilities    `json:"agentCapabilities"`
+	AuthMethods  []AuthMethod    `json:"authMethods"`
+	Raw          json.RawMessage `json:"-"`
 }
 
 // Capabilities are what an agent offers.
