@@ -21,7 +21,7 @@ var larger = map[string]int{
 	"internal/gate/dispatch.call":       97,
 	"internal/agents/loop.Agent":        83,
 	"internal/app/cli.cli":              79,
-	"internal/wire/acp.Conn":            79,
+	"internal/wire/acp.Conn":            75,
 	"pki/index.Index":                   68,
 	"internal/app/serve.Agents":         64,
 	"internal/agents/conversation.Run":  59,
