@@ -448,7 +448,7 @@ func (s *Server) askForAgent(a Agents, e conversation.Event) {
 			s.log.Warn("the document of a question is not shown", "error", err)
 		}
 	}
-	answer, err := (&People{s.client}).choose(s.base, visible(e.Text), labels)
+	answer, err := (&People{s.base, s.client}).choose(s.base, visible(e.Text), labels)
 	if err != nil {
 		return
 	}

@@ -59,8 +59,7 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 func (s *Server) starting(folders []workspace.Folder) Start {
 	return Start{
 		Folders: folders, Settings: s.initial,
-		Approver: s.approvals, People: &People{s.client}, Diagnostics: &Diagnostics{s},
-		Warn:   func(text string) { s.client.warn(s.base, text) },
+		Approver: s.approvals, People: &People{s.base, s.client}, Diagnostics: &Diagnostics{s},
 		Client: s.clientName, Shown: s.shown, Initialized: s.begun,
 		ReviewChanged:    s.publisher.changed,
 		KnowledgeChanged: s.indexing.changed,

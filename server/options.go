@@ -46,9 +46,6 @@ type Start struct {
 	// Initialized is closed when the client can be asked.
 	Initialized <-chan struct{}
 
-	// Warn puts a text before the user; it never waits for an answer.
-	Warn func(text string)
-
 	// Diagnostics asks the client what it shows.
 	Diagnostics *Diagnostics
 

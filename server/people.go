@@ -11,10 +11,14 @@ import (
 // ErrNobody means that the editor can't show a question.
 var ErrNobody = errors.New("the editor can't show questions")
 
-// People asks the user on behalf of a model.
+// People are the way to the user.
 type People struct {
+	base   context.Context // as long as the server
 	client *client
 }
+
+// Warn puts a text before the user; it never waits for an answer.
+func (p *People) Warn(text string) { p.client.warn(p.base, text) }
 
 // Ask shows a question with the options to choose from; allowCustom lets the
 // user type another answer, where the editor has a way to. ok is false when the

@@ -79,7 +79,7 @@ func (s *seat) user() app.User {
 	}
 	return app.User{
 		Approver: s, People: s, Diagnostics: s, OpenDocuments: s.open,
-		Warn:         func(text string) { with(func(e *sitting) { e.Warn(text) }) },
+		Warn:         func(text string) { with(func(e *sitting) { e.People.Warn(text) }) },
 		IndexChanged: func() { with(func(e *sitting) { e.KnowledgeChanged() }) },
 		QueueChanged: func() {
 			with(func(e *sitting) {
