@@ -261,7 +261,7 @@ func TestOldNames(t *testing.T) {
 		{"nested", `{"sidecar": {"result": {"maxChars": 5000}}}`, 5000, []string{"user.json:1: " + renamed}},
 		{"both, the old one first", `{"result.maxChars": 5000, "result.maxBytes": 6000}`, 6000, []string{"user.json:1: " + renamed}},
 		{"both, the new one first", `{"result.maxBytes": 6000, "result.maxChars": 5000}`, 6000, []string{"user.json:1: " + renamed}},
-		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "user.json:1: sidecar.result.maxBytes: must be a whole number from 1000 to 1000000, not 5"}},
+		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "user.json:1: sidecar.result.maxChars: must be a whole number from 1000 to 1000000, not 5"}},
 		{"not set", `{"result.maxChars": null}`, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

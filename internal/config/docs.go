@@ -3,7 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -42,12 +42,23 @@ client should send only what was set: a default that it sends hides the user's f
 		} else {
 			b.WriteString("| agents | can't change it |\n")
 		}
-		if row.Old != "" {
-			fmt.Fprintf(&b, "| old name | `%s.%s`, which still works |\n", prefix, row.Old)
+		if old := row.oldNames(); old != "" {
+			fmt.Fprintf(&b, "| before | %s, see [below](#settings-of-earlier-versions) |\n", old)
 		}
 		if example := examples[row.Type]; example != "" {
 			fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
 		}
+	}
+	b.WriteString(`
+## Settings of earlier versions
+
+Whoever sets one of these is shown what the table says.
+
+| setting | now |
+|---|---|
+`)
+	for _, f := range formers {
+		fmt.Fprintf(&b, "| `%s.%s` | %s |\n", prefix, f.key, f.message())
 	}
 	return b.String()
 }
@@ -162,7 +173,8 @@ func (row *Setting) values() string {
 // of a VS Code extension, as indented JSON. What only the user's file may set
 // is not there; what an unknown project must not loosen can't be set by a
 // workspace (scope machine), since the server takes the editor's word for the
-// user's.
+// user's. Settings of earlier versions are there so that the editor sends them, and
+// they are reported.
 func VSCodeSchema() []byte {
 	all := map[string]map[string]any{}
 	for _, row := range table {
@@ -177,11 +189,18 @@ func VSCodeSchema() []byte {
 			p["scope"] = "window"
 		}
 		all[prefix+"."+row.Key] = p
-		if row.Old != "" {
-			old := maps.Clone(p)
-			old["deprecationMessage"] = "Renamed to " + prefix + "." + row.Key + "."
-			all[prefix+"."+row.Old] = old
+	}
+	for _, f := range formers {
+		if f.file {
+			continue
 		}
+		p := (&Setting{Type: f.typ, Min: math.MinInt32, Max: math.MaxInt32}).schema()
+		p["deprecationMessage"] = "This " + f.message() + "."
+		p["scope"] = "window"
+		if row := lookup(f.now); row != nil && row.Project != Any {
+			p["scope"] = "machine"
+		}
+		all[prefix+"."+f.key] = p
 	}
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

@@ -23,17 +23,18 @@ const prefix = "sidecar"
 
 // entry is the value of a key as a source has it.
 type entry struct {
-	value jsontext.Value
-	line  int
-	end   int64 // of the value, in the source without a byte order mark
-	old   bool  // it stands under the setting's old name
+	value  jsontext.Value
+	line   int
+	end    int64   // of the value, in the source without a byte order mark
+	former *former // the old name that it stands under
 }
 
 // document is a source, read but not yet understood.
 type document struct {
 	source   *Source
 	entries  map[string]entry
-	was      *document // what the source said when it was trusted; nil: the same
+	formerly map[string][]entry // by the setting of now: what is set by old names
+	was      *document          // what the source said when it was trusted; nil: the same
 	problems []Problem
 	more     int // problems beyond maxProblems
 }
@@ -50,7 +51,7 @@ func read(src *Source) *document {
 // readText finds the settings in a text: keys may be dotted or nested or both,
 // with the prefix or without.
 func readText(src *Source, text []byte) *document {
-	d := &document{source: src, entries: map[string]entry{}}
+	d := &document{source: src, entries: map[string]entry{}, formerly: map[string][]entry{}}
 	data := bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return d
@@ -131,28 +132,16 @@ func (r *reader) object(group string) error {
 // set keeps the value of a key that has its prefix.
 func (d *document) set(full string, e entry) {
 	key := strings.TrimPrefix(full, prefix+".")
-	if row := lookup(key); row != nil && e.value.Kind() != 'n' {
-		before := d.entries[row.Key]
-		switch old := row.Old == key; {
-		case old:
-			d.report(key, e.line, "is called %s.%s now; the old name still works", prefix, row.Key)
-			if before.value != nil {
-				return // the new name comes first, wherever it stands
-			}
-			key, e.old = row.Key, true
-		case before.old:
-			delete(d.entries, key)
-		}
-	}
+	old := formerly(key)
 	switch first, twice := d.entries[key]; {
 	case e.value.Kind() == 'n': // not set
+	case old != nil:
+		old.set(d, e)
 	case reserved(key) && lookup(key) == nil: // one configuration serves several versions
 	case isGroup(full):
 		d.report(key, e.line, "must be an object of settings, not %s", shown(e.value))
 	case len(d.problems) >= maxProblems && lookup(key) == nil:
 		d.more++
-	case gone[key] != "":
-		d.report(key, e.line, "is no longer a setting: %s", gone[key])
 	case lookup(key) == nil:
 		d.report(cut(key), e.line, "is no setting%s", near(key))
 	case twice:
@@ -160,11 +149,6 @@ func (d *document) set(full string, e entry) {
 	default:
 		d.entries[key] = e
 	}
-}
-
-// gone are settings of earlier versions, and why nobody needs them.
-var gone = map[string]string{
-	"commands.output": "where edits wait for review, output is held too (`sidecar-ls review output`); where they are applied, it goes to the workspace",
 }
 
 func (d *document) report(key string, line int, format string, args ...any) {
@@ -192,7 +176,7 @@ func (d *document) broken(data []byte, err error) *document {
 		line = lineOf(data, syntax.ByteOffset)
 		err = syntax.Err
 	}
-	d.entries, d.problems, d.more = nil, nil, 0
+	d.entries, d.formerly, d.problems, d.more = nil, nil, nil, 0
 	d.report("", line, "is not valid JSON, so nothing of it holds: %v", err)
 	return d
 }
@@ -201,7 +185,6 @@ func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }
 
-// isGroup reports whether settings are below a key that has its prefix.
 // reservedKeys are settings that the protocol names and this version has no
 // use for: whoever sets one is not told that it is misspelt.
 var reservedKeys = [...]string{"knowledge", "mcp", "backend"}
@@ -212,13 +195,20 @@ func reserved(key string) bool {
 	return slices.Contains(reservedKeys[:], group)
 }
 
+// isGroup reports whether settings, of now or of earlier versions, are below a key
+// that has its prefix.
 func isGroup(full string) bool {
 	below, ok := strings.CutPrefix(full+".", prefix+".")
-	return ok && slices.ContainsFunc(table, func(s Setting) bool { return strings.HasPrefix(s.Key, below) })
+	return ok && (slices.ContainsFunc(table, func(s Setting) bool { return strings.HasPrefix(s.Key, below) }) ||
+		slices.ContainsFunc(formers, func(f former) bool { return strings.HasPrefix(f.key, below) }))
 }
 
-// near suggests what a key that is no setting was meant to be.
+// near suggests what a key that is no setting was meant to be, or says why it is none
+// any more.
 func near(key string) string {
+	if f := formerly(key); f != nil && f.now == "" {
+		return " any more: " + f.say
+	}
 	best, least := "", 3 // more differences are no likeness
 	for _, s := range table {
 		if n := distance(strings.ToLower(cut(key)), strings.ToLower(s.Key)); n < least {

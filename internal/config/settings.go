@@ -45,8 +45,8 @@ func Load(sources ...Source) (*Settings, []Problem) {
 		for _, d := range docs {
 			if d.was != nil {
 				now = s.hold(row, now, d)
-			} else if e, ok := d.entries[row.Key]; ok {
-				now = s.lay(row, now, d, e)
+			} else {
+				now = s.layAll(row, now, d)
 			}
 			if row.Key == "mode" && d.source.Origin != Project {
 				s.ownMode = now.value.(string)
@@ -64,11 +64,19 @@ func Load(sources ...Source) (*Settings, []Problem) {
 	return s, problems
 }
 
-// lay lays what a source says about a row over what holds so far.
+// layAll lays all that a source says about a row over what holds so far.
+func (s *Settings) layAll(row *Setting, now setting, d *document) setting {
+	for _, e := range d.said(row) {
+		now = s.lay(row, now, d, e)
+	}
+	return now
+}
+
+// lay lays one thing that a source says about a row over what holds so far.
 func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting {
 	refuse := func(messages ...string) {
 		for _, m := range messages {
-			d.report(row.Key, e.line, "%s", m)
+			d.report(e.key(row), e.line, "%s", m)
 		}
 	}
 	project := d.source.Origin == Project
@@ -84,22 +92,22 @@ func (s *Settings) lay(row *Setting, now setting, d *document, e entry) setting 
 		return now
 	}
 	p := parser{row: row, origin: d.source.Origin, modes: s.modesSoFar()}
-	want, ok := kinds[row.Type].parse(&p, e.value)
+	want, ok := e.parse(&p, now.value)
 	refuse(p.bad...)
 	if !ok {
 		return now
 	}
-	return s.put(row, now, d, e.line, want)
+	return s.put(row, now, d, e, want)
 }
 
 // put lays a value over what holds so far. A project, trusted or not, loosens
 // nothing that the user or the editor has set.
-func (s *Settings) put(row *Setting, now setting, d *document, line int, want any) setting {
+func (s *Settings) put(row *Setting, now setting, d *document, e entry, want any) setting {
 	name := d.source.String()
 	if d.source.Origin == Project && row.tighten != nil {
 		got, refused := row.tighten(row, now.value, want)
 		for _, m := range refused {
-			d.report(row.Key, line, "%s", m)
+			d.report(e.key(row), e.line, "%s", m)
 		}
 		if len(refused) > 0 && row.single() {
 			return now
@@ -120,9 +128,9 @@ func with(sources []string, name string) []string {
 // hold lays what a project said when it was trusted, and what it says now, over
 // what holds so far: of each setting the stricter.
 func (s *Settings) hold(row *Setting, now setting, d *document) setting {
-	then, was := d.was.entries[row.Key]
-	e, is := d.entries[row.Key]
 	if row.Scope == ScopeProject && row.Project == Never {
+		then, was := d.was.entries[row.Key]
+		e, is := d.entries[row.Key]
 		if !was {
 			return now // nobody has said yes to it
 		}
@@ -142,15 +150,12 @@ func (s *Settings) hold(row *Setting, now setting, d *document) setting {
 			}
 			held = row.held(held, want)
 		}
-		return s.put(row, now, d, e.line, held)
+		return s.put(row, now, d, e, held)
 	}
-	if was && row.Project == Tighten {
-		now = s.lay(row, now, d.was, then)
+	if row.Project == Tighten {
+		now = s.layAll(row, now, d.was)
 	}
-	if is {
-		now = s.lay(row, now, d, e)
-	}
-	return now
+	return s.layAll(row, now, d)
 }
 
 func (s *Settings) modesSoFar() []CustomMode {

@@ -54,7 +54,6 @@ const (
 // Setting is one row of the table.
 type Setting struct {
 	Key     string // dotted, without the prefix sidecar
-	Old     string // what it was called before: it works, and is reported
 	Type    Type
 	Default any      // of the Go type that Type names; nil: its empty value
 	Enum    []string // of a String, all it may be; where a project may tighten, loosest first
@@ -211,7 +210,7 @@ var table = []Setting{
 		Help: "Files that tools may read although their names suggest secrets: globs relative to the workspace, such as `config/.env.example`.",
 	},
 	{
-		Key: "result.maxBytes", Old: "result.maxChars", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
+		Key: "result.maxBytes", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
 		Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
 		Help: "How much of a result an agent gets at once, in bytes. The rest can be read page by page.",
 	},
@@ -360,8 +359,11 @@ var table = []Setting{
 // Table lists every setting.
 func Table() []Setting { return slices.Clone(table) }
 
-// Lookup returns the row of key, which may be an old one.
+// Lookup returns the row of key, which may be an old name of it.
 func Lookup(key string) (Setting, bool) {
+	if f := formerly(key); f != nil {
+		key = f.now
+	}
 	if row := lookup(key); row != nil {
 		return *row, true
 	}
@@ -370,7 +372,7 @@ func Lookup(key string) (Setting, bool) {
 
 func lookup(key string) *Setting {
 	for i := range table {
-		if table[i].Key == key || table[i].Old == key && key != "" {
+		if table[i].Key == key {
 			return &table[i]
 		}
 	}

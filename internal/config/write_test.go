@@ -20,6 +20,7 @@ func TestPut(t *testing.T) {
 		"a list":                {"[1]", "result.maxBytes", "2000", "", "must be an object"},
 		"no JSON":               {"{}", "result.maxBytes", "two", "", "not valid JSON"},
 		"set to nothing":        {"{\"result.maxBytes\":1000}", "result.maxBytes", "null", "{\"result.maxBytes\":null}", ""},
+		"by its old name":       {"{\"result.maxChars\":1000}", "result.maxBytes", "2000", "{\"result.maxChars\":1000,\n  \"result.maxBytes\": 2000\n}", ""},
 		"its group is a text":   {"{\"result\":\"x\"}", "result.maxBytes", "2000", "{\"result\":\"x\",\n  \"result.maxBytes\": 2000\n}", ""},
 	} {
 		got, err := Put(Source{Origin: User, Data: []byte(c.before)}, c.key, []byte(c.value))

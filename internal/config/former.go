@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// former is a setting of an earlier version. Whoever sets one reads in the report what
+// to do. Where its meaning survives, its value holds under the name that it has now.
+type former struct {
+	key  string
+	typ  Type   // of its value, for editors, which send only what they know
+	file bool   // the user's file alone could set it
+	now  string // the setting that it is, or is a part of, now; "": nothing reads it
+	say  string // what to do in its place; "": it has another name, and that is all
+
+	// carry makes of its value one of the setting now, of which have holds so far. ok
+	// is false where that stays. nil: the value is the same.
+	carry func(p *parser, have any, old jsontext.Value) (want any, ok bool)
+
+	// adds: it holds also where the same source sets now. Else that alone holds.
+	adds bool
+}
+
+// formers are all of them: a setting that goes or is renamed leaves a row here.
+var formers = []former{
+	{key: "result.maxChars", typ: Integer, now: "result.maxBytes"},
+	{
+		key: "commands.output", typ: String, file: true,
+		say: "where edits wait for review, output is held too (`sidecar-ls review output`); where they are applied, it goes to the workspace",
+	},
+}
+
+// formerly returns the row of a key of an earlier version, or nil.
+func formerly(key string) *former {
+	if i := slices.IndexFunc(formers, func(f former) bool { return f.key == key }); i >= 0 {
+		return &formers[i]
+	}
+	return nil
+}
+
+// message says what became of it, to whoever sets it.
+func (f *former) message() string {
+	switch {
+	case f.now == "":
+		return "is no setting any more: " + f.say
+	case f.say == "":
+		return fmt.Sprintf("is called %s.%s now; the old name still works", prefix, f.now)
+	}
+	return fmt.Sprintf("is part of %s.%s now: %s; the old name still works", prefix, f.now, f.say)
+}
+
+// set keeps what a source says by an old name.
+func (f *former) set(d *document, e entry) {
+	d.report(f.key, e.line, "%s", f.message())
+	if f.now == "" {
+		return
+	}
+	e.former = f
+	said := d.formerly[f.now]
+	if i := slices.IndexFunc(said, func(o entry) bool { return o.former == f }); i >= 0 {
+		d.report(f.key, e.line, "is set twice; line %d holds", said[i].line)
+		return
+	}
+	d.formerly[f.now] = append(said, e)
+}
+
+// said is what a source says about a row, in the order in which it is laid: by the
+// setting's own name, then by old ones.
+func (d *document) said(row *Setting) []entry {
+	var all []entry
+	e, named := d.entries[row.Key]
+	if named {
+		all = append(all, e)
+	}
+	for _, old := range d.formerly[row.Key] {
+		if !named || old.former.adds {
+			all = append(all, old)
+		}
+	}
+	return all
+}
+
+// key is the name by which a source sets a row.
+func (e *entry) key(row *Setting) string {
+	if e.former != nil {
+		return e.former.key
+	}
+	return row.Key
+}
+
+// parse makes the value of a row, of which have holds so far.
+func (e *entry) parse(p *parser, have any) (any, bool) {
+	if e.former != nil && e.former.carry != nil {
+		return e.former.carry(p, have, e.value)
+	}
+	return kinds[p.row.Type].parse(p, e.value)
+}
+
+// oldNames are the names that a row had, as docs name them.
+func (row *Setting) oldNames() string {
+	var all []string
+	for _, f := range formers {
+		if f.now == row.Key {
+			all = append(all, "`"+prefix+"."+f.key+"`")
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// maxSettings bounds the table: a new setting needs one that goes.
+const maxSettings = 65
+
+func TestFewSettings(t *testing.T) {
+	t.Logf("%d settings", len(table))
+	if len(table) > maxSettings {
+		t.Errorf("there are %d settings, and at most %d may be: a new one needs one that goes, and a row in formers for it", len(table), maxSettings)
+	}
+}
+
+// carried is, for each old name whose meaning survives, a source that sets it, what
+// holds by it, and a source that says the same by the name of now.
+var carried = map[string]struct {
+	old  string
+	want values
+	now  string
+}{
+	"result.maxChars": {`{"result.maxChars": 5000}`, values{"result.maxBytes": 5000}, `{"result.maxBytes": 5000}`},
+}
+
+// TestFormers: no setting that is gone or renamed is ignored without a word, whoever
+// sets it and however it is written; the report says what to do, and where the meaning
+// survives, the value holds. Control: what the report names is set without one.
+func TestFormers(t *testing.T) {
+	for _, f := range formers {
+		t.Run(f.key, func(t *testing.T) {
+			c := carried[f.key]
+			if (f.now != "") != (c.old != "") {
+				t.Fatal("carried needs a row for each old name that still works, and for no other")
+			}
+			if lookup(f.key) != nil || f.now != "" && lookup(f.now) == nil || f.now == "" && f.say == "" {
+				t.Fatalf("it is a setting, or what it became is none: %+v", f)
+			}
+			if row := lookup(f.now); row != nil && row.Scope == ScopeProject && row.Project == Never {
+				t.Fatal("a project's trusted value would not be held as it was")
+			}
+			if f.now == "" {
+				c.old, c.want, c.now = fmt.Sprintf("{%q: %s}", f.key, sample[f.typ]), values{}, `{}`
+			}
+			report := func(source string) string { return source + ":1: sidecar." + f.key + ": " + f.message() }
+			check(t, c.want, []string{report("user.json")}, user(c.old))
+			check(t, c.want, nil, user(c.now))
+			nested := c.old
+			if group, name, ok := strings.Cut(f.key, "."); ok {
+				nested = strings.Replace(nested, fmt.Sprintf("%q: ", f.key), fmt.Sprintf("%q: {%q: ", group, name), 1)
+				nested = strings.TrimSuffix(nested, "}") + "}}"
+			}
+			if strings.Count(c.old, ": ") == 1 {
+				check(t, c.want, []string{report("user.json")}, user(nested))
+			}
+			for _, src := range []Source{client(c.old), project(c.old), trusted(c.old)} {
+				_, problems := Load(src)
+				if got := messages(problems); len(got) == 0 || got[0] != report(src.String()) {
+					t.Errorf("%s: %q", src.Origin, got)
+				}
+			}
+			if _, problems := Load(user(fmt.Sprintf("{%q: null}", f.key))); len(problems) > 0 {
+				t.Errorf("what sets nothing is reported: %v", problems)
+			}
+			if row, ok := Lookup(f.key); ok != (f.now != "") || row.Key != f.now {
+				t.Errorf("Lookup gives %q", row.Key)
+			}
+			if f.now == "" && !strings.Contains(Near(f.key), f.say) {
+				t.Errorf("whoever asks for it reads %q", Near(f.key))
+			}
+			if shown := strings.Contains(string(VSCodeSchema()), fmt.Sprintf("%q: {", prefix+"."+f.key)); shown == f.file {
+				t.Errorf("editors know of it: %v", shown)
+			}
+			if !strings.Contains(Markdown(), f.message()) {
+				t.Error("the documentation does not name it")
+			}
+		})
+	}
+}
+
+// sample is a value of a type.
+var sample = map[Type]string{String: `"x"`, Boolean: "true", Integer: "7"}
+
+// TestFormersLayers: a value under an old name is laid like one under the name of now.
+func TestFormersLayers(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		sources []Source
+		want    values
+	}{
+		{"the editor's old name over the user's new one", []Source{user(`{"result.maxBytes": 5000}`), client(`{"result.maxChars": 6000}`)}, values{"result.maxBytes": 6000}},
+		{"the editor's new name over the user's old one", []Source{user(`{"result.maxChars": 5000}`), client(`{"result.maxBytes": 6000}`)}, values{"result.maxBytes": 6000}},
+		{"a project tightens by an old name", []Source{project(`{"result.maxChars": 6000}`)}, values{"result.maxBytes": 6000}},
+		{"and does not loosen by it", []Source{project(`{"result.maxChars": 60000}`)}, values{}},
+		{"nor where it was trusted with less", []Source{{Origin: Project, Trusted: true, Held: true, Data: []byte(`{}`), Was: []byte(`{"result.maxChars": 6000}`)}}, values{"result.maxBytes": 6000}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, problems := Load(c.sources...)
+			if diff := cmp.Diff(map[string]any(c.want), dump(s)); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%v", diff, problems)
+			}
+		})
+	}
+}
