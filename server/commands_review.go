@@ -189,6 +189,7 @@ func (s *Server) acceptReview(ctx context.Context, a acceptArgs) (acceptResult, 
 	if err != nil && len(r.Failed) == 0 { // nor is there a file to say it of
 		return acceptResult{}, reviewError(err)
 	}
+	s.view().saveAccepted(ctx, r.Accepted)
 	s.publisher.changed()
 	return acceptResult{s.uris(r.Accepted), s.failures(r.Failed), commitResults(r.Commits), r.Revision}, nil
 }

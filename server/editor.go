@@ -35,7 +35,7 @@ type Editor struct {
 	turn   chan struct{} // holds one token while an Apply runs
 
 	changed func(name string) // is told of files that were changed on disk
-	saves   func() bool       // documents are saved in which edits were applied; nil: no
+	saves   saving            // documents are saved in which edits were applied; nil: no
 }
 
 func newEditor(base workspace.View, docs *documents, c *client, changed func(name string)) *Editor {

@@ -130,7 +130,12 @@ func (s *Server) followFolders(ctx context.Context) {
 // newEditor makes the live view. What the client has open is a part of it.
 func (s *Server) newEditor(base workspace.View) *Editor {
 	e := newEditor(base, s.docs, s.client, s.publisher.textChanged)
-	e.saves = func() bool { f := s.current().SaveEdits; return f != nil && f() }
+	e.saves = func() (clean, accepted bool) {
+		if f := s.current().SaveEdits; f != nil && s.client.can.sidecar.Save {
+			return f()
+		}
+		return false, false
+	}
 	s.adopt(e)
 	return e
 }

@@ -75,9 +75,10 @@ type Core struct {
 	NoReview error // why Review is nil
 	Bus      *events.Bus
 
-	// SaveEdits reports whether documents are saved in which edits were applied; nil
-	// means no.
-	SaveEdits func() bool
+	// SaveEdits reports whether documents are saved in which edits were applied: those
+	// that had no other changes, and, once an edit is accepted, those that had; nil
+	// means neither.
+	SaveEdits func() (clean, accepted bool)
 
 	// StrictSchemas is the setting of that name; nil means no.
 	StrictSchemas func() bool

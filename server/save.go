@@ -16,10 +16,16 @@ type saveResult struct {
 	Failed []failure `json:"failed"`
 }
 
+// saving says which documents are saved in which edits were applied.
+type saving func() (clean, accepted bool)
+
 // toSave are the documents of the steps that are on the disk as they are open: that
 // they are not once the steps are made is our doing alone.
 func (e *Editor) toSave(steps []step) (uris []string) {
-	if e.saves == nil || !e.client.can.sidecar.Save || !e.saves() {
+	if e.saves == nil {
+		return nil
+	}
+	if clean, _ := e.saves(); !clean {
 		return nil
 	}
 	for _, s := range steps {
@@ -31,6 +37,28 @@ func (e *Editor) toSave(steps []step) (uris []string) {
 		}
 	}
 	return uris
+}
+
+// saveAccepted saves open documents of which an edit was accepted, whatever else was
+// changed in them, if that is wanted.
+func (e *Editor) saveAccepted(ctx context.Context, names []string) {
+	if e == nil || e.saves == nil {
+		return
+	}
+	if _, accepted := e.saves(); !accepted {
+		return
+	}
+	var uris []string
+	for _, name := range names {
+		doc := e.document(name)
+		if doc == nil {
+			continue
+		}
+		if data, err := e.base.ReadFile(doc.name); err == nil && !bytes.Equal(data, doc.bytes()) && !slices.Contains(uris, doc.uri) {
+			uris = append(uris, doc.uri)
+		}
+	}
+	e.save(ctx, uris)
 }
 
 // save asks the client to save documents as they are. One that can't be saved stays

@@ -21,6 +21,7 @@ func TestSave(t *testing.T) {
 		setting  string
 		types    bool
 		fails    bool
+		reviewed bool
 		saved    bool
 	}{
 		{name: "a clean document", declares: true, saved: true},
@@ -28,6 +29,12 @@ func TestSave(t *testing.T) {
 		{name: "by an editor that can't be asked"},
 		{name: "against the setting", declares: true, setting: "never"},
 		{name: "that can't be saved", declares: true, fails: true},
+		{name: "accepted, a clean document", declares: true, reviewed: true, saved: true},
+		{name: "accepted, with changes of the user's", declares: true, types: true, reviewed: true},
+		{name: "accepted, with changes of the user's, if that is wanted", declares: true, setting: "onAccept", types: true, reviewed: true, saved: true},
+		{name: "applied at once, with changes of the user's", declares: true, setting: "onAccept", types: true},
+		{name: "accepted, by an editor that can't be asked", setting: "onAccept", types: true, reviewed: true},
+		{name: "accepted, that can't be saved", declares: true, setting: "onAccept", types: true, reviewed: true, fails: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			home(t)
@@ -68,13 +75,16 @@ func TestSave(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r.mode("autonomous")
+			r.mode(map[bool]string{true: "review", false: "autonomous"}[c.reviewed])
 			if res := r.call("edit_file", object{"path": "a.txt", "search": "two", "replace": "TWO"}); !res.OK {
 				t.Fatal(res.Content)
 			}
+			if c.reviewed {
+				command[object](r, "sidecar.review.accept", object{})
+			}
 			want, disk := "one\nTWO\n"+text[len("one\ntwo\n"):], before
 			if c.saved {
-				disk = want
+				disk = want // with what the user typed
 			}
 			if now, _ := r.Text(uri); now != want || r.file("a.txt") != disk {
 				t.Errorf("the document is %q and the disk has %q", now, r.file("a.txt"))

@@ -44,7 +44,7 @@ func (r *rig) asked() (texts []string) {
 func TestSettingsTools(t *testing.T) {
 	file := settingsFile(t, "{\n  \"web.search.key\": \"hidden-away-forever\",\n  \"backend.profiles\": []\n}\n")
 	dir := project(t, map[string]string{"a.txt": "one\n", ".sidecar/settings.json": `{"knowledge":{"enabled":false}}`})
-	r := connect(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"review.saveOnAccept": true}}})
+	r := connect(t, dir, fakeeditor.Options{InitializationOptions: map[string]any{"sidecar": map[string]any{"tools.registryMode": "full"}}})
 	r.mode("autonomous")
 	for _, c := range []struct {
 		key, says string
@@ -52,7 +52,9 @@ func TestSettingsTools(t *testing.T) {
 	}{
 		{"result.maxBytes", "sidecar.result.maxBytes = 16000 (the default)", ""},
 		{"sidecar.knowledge.enabled", "set by the project's settings", ""},
-		{"review.saveOnAccept", "set by the editor's settings", ""},
+		{"tools.registryMode", "set by the editor's settings", ""},
+		{"result.maxChars", "sidecar.result.maxBytes = 16000", ""},
+		{"commands.output", "is no setting any more: where edits wait", tools.NotFound},
 		{"mode", "Agents can't change it", ""},
 		{"result.maxByte", "did you mean result.maxBytes?", tools.NotFound},
 		{"web.search.key", "secret", tools.Denied},
@@ -83,7 +85,7 @@ func TestSettingsTools(t *testing.T) {
 		{"result.maxBytes", 16000, tools.InvalidArguments},
 		{"tools.registryMode", "some", tools.InvalidArguments},
 		{"knowledge.enabled", 1, tools.InvalidArguments},
-		{"review.saveOnAccept", false, tools.Unavailable},
+		{"tools.registryMode", "lazy", tools.Unavailable},
 	} {
 		if res := r.call("update_setting", object{"key": c.key, "value": c.value}); res.Error.Code != c.code {
 			t.Errorf("%s = %v: %+v, want %s", c.key, c.value, res, c.code)

@@ -29,6 +29,10 @@ type former struct {
 var formers = []former{
 	{key: "result.maxChars", typ: Integer, now: "result.maxBytes"},
 	{
+		key: "review.saveOnAccept", typ: Boolean, now: "edits.save", carry: saveOnAccept,
+		say: "true is its value `onAccept`, false is `auto`",
+	},
+	{
 		key: "commands.output", typ: String, file: true,
 		say: "where edits wait for review, output is held too (`sidecar-ls review output`); where they are applied, it goes to the workspace",
 	},
@@ -98,6 +102,17 @@ func (e *entry) parse(p *parser, have any) (any, bool) {
 		return e.former.carry(p, have, e.value)
 	}
 	return kinds[p.row.Type].parse(p, e.value)
+}
+
+// saveOnAccept is a value of edits.save. Whoever says never there means it.
+func saveOnAccept(p *parser, have any, old jsontext.Value) (any, bool) {
+	switch on, ok := p.boolean(old); {
+	case ok && on == true && have == "auto":
+		return "onAccept", true
+	case ok && on == false && have == "onAccept":
+		return "auto", true
+	}
+	return nil, false
 }
 
 // oldNames are the names that a row had, as docs name them.

@@ -9,7 +9,7 @@ import (
 )
 
 // maxSettings bounds the table: a new setting needs one that goes.
-const maxSettings = 65
+const maxSettings = 64
 
 func TestFewSettings(t *testing.T) {
 	t.Logf("%d settings", len(table))
@@ -26,6 +26,8 @@ var carried = map[string]struct {
 	now  string
 }{
 	"result.maxChars": {`{"result.maxChars": 5000}`, values{"result.maxBytes": 5000}, `{"result.maxBytes": 5000}`},
+
+	"review.saveOnAccept": {`{"review.saveOnAccept": true}`, values{"edits.save": "onAccept"}, `{"edits.save": "onAccept"}`},
 }
 
 // TestFormers: no setting that is gone or renamed is ignored without a word, whoever
@@ -97,6 +99,11 @@ func TestFormersLayers(t *testing.T) {
 		{"the editor's new name over the user's old one", []Source{user(`{"result.maxChars": 5000}`), client(`{"result.maxBytes": 6000}`)}, values{"result.maxBytes": 6000}},
 		{"a project tightens by an old name", []Source{project(`{"result.maxChars": 6000}`)}, values{"result.maxBytes": 6000}},
 		{"and does not loosen by it", []Source{project(`{"result.maxChars": 60000}`)}, values{}},
+		{"saving was wanted, and is not any more", []Source{user(`{"review.saveOnAccept": true}`), client(`{"review.saveOnAccept": false}`)}, values{}},
+		{"saving was never wanted", []Source{user(`{"edits.save": "never"}`), client(`{"review.saveOnAccept": true}`)}, values{"edits.save": "never"}},
+		{"nor is it by a word that it never had", []Source{user(`{"edits.save": "never", "review.saveOnAccept": false}`)}, values{"edits.save": "never"}},
+		{"a project does not have the user's changes saved", []Source{project(`{"review.saveOnAccept": true}`)}, values{}},
+		{"but can keep them from it", []Source{user(`{"edits.save": "onAccept"}`), project(`{"review.saveOnAccept": false}`)}, values{}},
 		{"nor where it was trusted with less", []Source{{Origin: Project, Trusted: true, Held: true, Data: []byte(`{}`), Was: []byte(`{"result.maxChars": 6000}`)}}, values{"result.maxBytes": 6000}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -122,12 +122,8 @@ var table = []Setting{
 		Help: "How many tokens the arguments and results of a session's calls may take together, at four bytes per token; otherwise like `sidecar.budget.calls`.",
 	},
 	{
-		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"auto", "never"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
-		Help: "Whether an open document is saved once an edit of an agent is applied to it, at once or when it is accepted: `auto` saves documents that had no unsaved changes of yours, so that programs outside see the edit. It takes an editor whose plug-in can be asked to save (VS Code, Neovim, Emacs).",
-	},
-	{
-		Key: "review.saveOnAccept", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Whether open documents are saved once an edit of them is accepted, also those that had unsaved changes of yours, which `sidecar.edits.save` leaves alone. LSP has no request to save, so the editor's plug-in does it; the Neovim configuration does. Files that are not open are always written.",
+		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"onAccept", "auto", "never"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
+		Help: "Whether an open document is saved once an edit of an agent is applied to it: `auto` saves documents that had no unsaved changes of yours, so that programs outside see the edit. `onAccept` also saves those that had, once you accept an edit of them. It takes an editor whose plug-in can be asked to save (VS Code, Neovim, Emacs). Files that are not open are always written.",
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,

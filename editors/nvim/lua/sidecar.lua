@@ -153,22 +153,8 @@ M.show = show
 
 local function this_file() return vim.uri_from_bufnr(0) end
 
--- The setting review.saveOnAccept, written either way. LSP has no request to
--- save, so it is up to the editor.
-local function saves()
-  local settings = M.config.settings
-  return settings['review.saveOnAccept'] or type(settings.review) == 'table' and settings.review.saveOnAccept
-end
-
--- Saves what was accepted, if that is wanted, and tells what could not be
--- accepted, and why.
+-- Tells what could not be accepted, and why.
 local function report(result)
-  for _, uri in ipairs(saves() and result and result.accepted or {}) do
-    local bufnr = vim.uri_to_bufnr(uri)
-    if vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].modified then
-      vim.api.nvim_buf_call(bufnr, function() vim.cmd('silent write') end)
-    end
-  end
   for _, failure in ipairs(result and result.failed or {}) do
     vim.notify('sidecar: ' .. vim.uri_to_fname(failure.uri) .. ': ' .. failure.error, vim.log.levels.WARN)
   end

@@ -28,4 +28,3 @@ function serverKeys(extension: vscode.Extension<unknown>): string[] {
 }
 
 export const serverPath = () => vscode.workspace.getConfiguration('sidecar').get<string>('server.path', '').trim();
-export const saveOnAccept = () => vscode.workspace.getConfiguration('sidecar').get<boolean>('review.saveOnAccept', false);

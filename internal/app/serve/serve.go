@@ -244,7 +244,10 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Knowledge: projectIndex{w.Index},
 		Backend:   c.Backends().Describe,
 
-		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() bool { return c.Settings.Now().String("edits.save") == "auto" },
+		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() (clean, accepted bool) {
+			save := c.Settings.Now().String("edits.save")
+			return save != "never", save == "onAccept"
+		},
 
 		Skills: func(ctx context.Context, session string) (server.SkillList, error) { return SkillList(ctx, w, session) },
 

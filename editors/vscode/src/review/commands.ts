@@ -1,7 +1,6 @@
 // Deciding about pending changes, and moving among them.
 import * as vscode from 'vscode';
 import type { Server } from '../client';
-import { saveOnAccept } from '../config';
 import type { AcceptResult, Failure, MadeCommit, PastEdit, PendingEdit, QueuedCommit, RejectResult, ReviewList, Selection, UndoResult, VerifyResult } from '../protocol';
 import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
 import type { Output } from './output';
@@ -87,10 +86,6 @@ export class Review {
     const before = this.pending.list;
     const result = await this.server.execute<AcceptResult>('sidecar.review.accept', selection);
     this.decided.fire({ what: 'accept', selection, before, failed: result.failed });
-    if (saveOnAccept()) {
-      const accepted = new Set(result.accepted.map(u => vscode.Uri.parse(u).toString()));
-      await Promise.all(vscode.workspace.textDocuments.filter(d => d.isDirty && accepted.has(d.uri.toString())).map(d => d.save()));
-    }
     this.tell(t('Not accepted'), result.failed, result.commits);
     return result;
   }
@@ -117,7 +112,7 @@ export class Review {
     return result;
   }
 
-  // Documents in which an edit was applied, and that had no unsaved changes before.
+  // Documents in which an edit was applied, and that the settings want saved.
   private async save(uris: string[]): Promise<{ saved: string[]; failed: Failure[] }> {
     const saved: string[] = [], failed: Failure[] = [];
     for (const uri of uris) {

@@ -1,6 +1,6 @@
 -- The second run: the pending hunk is still there, and is accepted.
 local T = dofile(vim.env.SIDECAR_TESTDATA .. '/common.lua')
-T.start('main.go', { ['review.saveOnAccept'] = true })
+T.start('main.go', { ['edits.save'] = 'onAccept' })
 T.ok(#T.hunks() == 1, 'the hunk survived the restart')
 T.await(function() return #vim.diagnostic.get(0) == 1 end, 'and is shown')
 vim.cmd('SidecarAcceptAll')
