@@ -186,7 +186,7 @@ func (m *Manager) plan(ctx context.Context, repo *gitrepo.Repo, r CreateRequest)
 		bytes += int64(c.want.Entries[i].Size)
 	}
 	if n, most := len(c.want.Entries), m.limits(); n > most.Files || bytes > most.Bytes {
-		return nil, fmt.Errorf("%w: it would have %d files of %d bytes, and %d files of %d bytes are the most; see the settings sidecar.shadow.*", ErrTooMuch, n, bytes, most.Files, most.Bytes)
+		return nil, fmt.Errorf("%w: it would have %d files of %d bytes, and %d files of %d bytes are the most; raise the setting sidecar.shadow.maxMegabytes", ErrTooMuch, n, bytes, most.Files, most.Bytes)
 	}
 	if r.IncludeUncommitted {
 		head, err := repo.Resolve("HEAD")

@@ -35,10 +35,13 @@ var (
 // Limits bound what shadows may take.
 type Limits struct {
 	Shadows int   // how many there may be at a time
-	Files   int   // of one
+	Files   int   // of one; 0: as many as there usually are in Bytes
 	Bytes   int64 // of one
 	Pool    int   // discarded directories that are kept to be used again; -1: none
 }
+
+// usualSize is of a file of a large repository.
+const usualSize = 32 << 10
 
 var defaults = Limits{Shadows: 32, Files: 1 << 20, Bytes: 32 << 30, Pool: 2}
 
@@ -151,10 +154,11 @@ func (o *Options) locate() (dir string, err error) {
 // limits are those that hold now.
 func (m *Manager) limits() Limits {
 	l := m.o.Settings.Limits()
+	bytes := cmp.Or(l.Bytes, defaults.Bytes)
 	return Limits{
 		Shadows: cmp.Or(l.Shadows, defaults.Shadows),
-		Files:   cmp.Or(l.Files, defaults.Files),
-		Bytes:   cmp.Or(l.Bytes, defaults.Bytes),
+		Files:   cmp.Or(l.Files, max(defaults.Files, int(bytes/usualSize))),
+		Bytes:   bytes,
 		Pool:    max(cmp.Or(l.Pool, defaults.Pool), 0),
 	}
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -49,7 +48,7 @@ type shadowSettings struct{ *live.Settings }
 
 func (s shadowSettings) Limits() shadow.Limits {
 	set := s.Now()
-	return shadow.Limits{Shadows: set.Int("shadow.max"), Files: set.Int("shadow.maxFiles"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20, Pool: cmp.Or(set.Int("shadow.keep"), -1)}
+	return shadow.Limits{Shadows: set.Int("shadow.max"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20}
 }
 
 func (s shadowSettings) Hidden(name string) bool {

@@ -32,6 +32,10 @@ var formers = []former{
 		key: "review.saveOnAccept", typ: Boolean, now: "edits.save", carry: saveOnAccept,
 		say: "true is its value `onAccept`, false is `auto`",
 	},
+	{key: "retry.waitMs", typ: Integer, say: "the first wait is 1.5 seconds; `sidecar.retry.attempts` = 1 turns retries off"},
+	{key: "shadow.keep", typ: Integer, say: "2 directories of discarded shadow workspaces are kept"},
+	{key: "shadow.maxFiles", typ: Integer, say: "`sidecar.shadow.maxMegabytes` bounds the files too"},
+	{key: "undo.maxMegabytes", typ: Integer, say: "64 MiB of text are kept; `sidecar.undo.days` bounds how long"},
 	{
 		key: "commands.output", typ: String, file: true,
 		say: "where edits wait for review, output is held too (`sidecar-ls review output`); where they are applied, it goes to the workspace",

@@ -137,12 +137,7 @@ var table = []Setting{
 	{
 		Key: "retry.attempts", Type: Integer, Default: 3, Min: 1, Max: 10,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "How often a call is attempted when it fails with a transient error, such as an overloaded server. Only calls that can be repeated safely are retried: those that only read, and those of tools that say they are idempotent. 1 turns retries off.",
-	},
-	{
-		Key: "retry.waitMs", Type: Integer, Default: 1500, Min: 0, Max: 60_000,
-		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Milliseconds before the second attempt, give or take a quarter. Each further wait is 1.5 times as long. The tool's time-out covers all attempts.",
+		Help: "How often a call is attempted when it fails with a transient error, such as an overloaded server. Only calls that can be repeated safely are retried: those that only read, and those of tools that say they are idempotent. 1 turns retries off. Before the second attempt are 1.5 seconds, give or take a quarter; each further wait is 1.5 times as long. The tool's time-out covers all attempts.",
 	},
 	{
 		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "shadow", "disk"}, Scope: ScopeUser,
@@ -215,24 +210,12 @@ var table = []Setting{
 		Help: "How many shadow workspaces a workspace can have.",
 	},
 	{
-		Key: "shadow.maxFiles", Type: Integer, Default: 1 << 20, Min: 1, Max: 100_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "How many files a shadow workspace can have.",
-	},
-	{
 		Key: "shadow.maxMegabytes", Type: Integer, Default: 32_768, Min: 1, Max: 16_777_216, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "The total size of the files of a shadow workspace.",
-	},
-	{
-		Key: "shadow.keep", Type: Integer, Default: 2, Min: 0, Max: 100, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "How many directories of discarded shadow workspaces are cleaned and kept: reusing one takes a tenth of the time.",
-	},
-	{
-		Key: "undo.maxMegabytes", Type: Integer, Default: 64, Min: 1, Max: 1024, Scope: ScopeClient,
-		Help: "How much text is kept so that edits of agents can be undone. The oldest edits are forgotten first; a single edit that is larger than a quarter of it can't be undone.",
+		Help: "The total size of the files of a shadow workspace. It may have 1,048,576 files, and 32 for each MiB of this where that is more. Two directories of discarded ones are cleaned and kept: reusing one takes a tenth of the time.",
 	},
 	{
 		Key: "undo.days", Type: Integer, Default: 14, Min: 1, Max: 3650, Scope: ScopeClient,
-		Help: "How long edits of agents can be undone.",
+		Help: "How long edits of agents can be undone. At most 64 MiB of text are kept for it: the oldest edits are forgotten first, and a single edit that is larger than a quarter of that can't be undone.",
 	},
 	{
 		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,

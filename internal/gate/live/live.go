@@ -148,7 +148,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.ResultBytes = set.Int("result.maxBytes")
 	d.OwnMode = set.OwnMode()
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
-	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: time.Duration(set.Int("retry.waitMs")) * time.Millisecond}
+	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: firstWait}
 	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Steps = set.Bool("steps.required")
 	d.Permissions = outcomes(set.Permissions())
@@ -197,10 +197,15 @@ func (s *Settings) Now() *config.Settings { return s.now.Load() }
 // Dispatch is what the dispatcher reads of them.
 func (s *Settings) Dispatch() *dispatch.Settings { return s.dispatch.Load() }
 
+// firstWait is before the second attempt of a call.
+const firstWait = 1500 * time.Millisecond
+
+// undoBytes is how much text is kept so that edits can be undone.
+const undoBytes = 64 << 20
+
 // UndoLimits bound what of agents' edits can be undone.
 func (s *Settings) UndoLimits() (bytes int64, age time.Duration) {
-	set := s.Now()
-	return int64(set.Int("undo.maxMegabytes")) << 20, time.Duration(set.Int("undo.days")) * 24 * time.Hour
+	return undoBytes, time.Duration(s.Now().Int("undo.days")) * 24 * time.Hour
 }
 
 // Trusted reports whether what the workspace brings along may run.
