@@ -59,7 +59,7 @@ func (s *Server) listTools(_ context.Context, a listToolsArgs) (map[string]any, 
 	} else if err != nil {
 		return nil, err
 	}
-	out, err := tools.Encode(list, a.Format, s.strict(a.Strict))
+	out, err := tools.Encode(list, a.Format, a.Strict != nil && *a.Strict)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +67,6 @@ func (s *Server) listTools(_ context.Context, a listToolsArgs) (map[string]any, 
 		out["warnings"] = unmatched
 	}
 	return out, nil
-}
-
-// strict says whether schemas are strict where a request says asked.
-func (s *Server) strict(asked *bool) bool {
-	if asked != nil {
-		return *asked
-	}
-	setting := s.current().StrictSchemas
-	return setting != nil && setting()
 }
 
 type callToolArgs struct {

@@ -80,9 +80,6 @@ type Core struct {
 	// means neither.
 	SaveEdits func() (clean, accepted bool)
 
-	// StrictSchemas is the setting of that name; nil means no.
-	StrictSchemas func() bool
-
 	// Introduced tells what pending edits would make worse; nil means that
 	// nobody looks.
 	Introduced Introduced

@@ -219,7 +219,7 @@ func startOurs(ctx context.Context, gopls string) (*ours, error) {
 	}
 	p, err := start(ctx, map[string]any{
 		"initializationOptions": map[string]any{"sidecar": map[string]any{
-			"mode": "review", "workspace.trust": "trusted", "diagnostics.editWaitMs": 20000, "result.maxBytes": 100_000,
+			"mode": "review", "workspace.trust": "trusted", "result.maxBytes": 100_000,
 			"languageServers": map[string]any{"gopls": map[string]any{"command": []string{gopls}}},
 		}},
 		"capabilities": struct{}{},

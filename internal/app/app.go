@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
@@ -57,6 +58,7 @@ type Options struct {
 	Layers   []json.RawMessage // settings of the client
 	Mode     string            // of the default session; "": that of the settings
 	Queue    QueueUse
+	EditWait time.Duration // how long an edit waits for what it broke; 0: as usual
 
 	// Resident says that the process stays: what changes is watched, and searches
 	// remember what they read.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
@@ -79,7 +80,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/sidecar-ls
 		defer stop()
-		os.Exit(cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Programs: anywhere.Programs(), Exit: os.Exit}))
+		os.Exit(cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Self: os.Args[0], Programs: anywhere.Programs(), EditWait: 20 * time.Second, Exit: os.Exit}))
 	}
 	// The path of a socket is short, whatever TMPDIR is.
 	sockets, err := os.MkdirTemp("/tmp", "sidecar-ls-test-")

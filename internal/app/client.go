@@ -258,7 +258,6 @@ func (c *Client) Tools(kind attach.Kind) endpoint.Tools {
 		},
 		Sessions: c.Sessions, Bus: c.Bus, Library: last.Skills,
 		People: kind == attach.Editor,
-		Strict: c.Settings.StrictSchemas,
 	}
 }
 

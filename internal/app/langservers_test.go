@@ -39,7 +39,7 @@ func serveGo(t *testing.T, dir string, settings map[string]any, capabilities *ls
 	gopls := servers.Gopls(t)
 	home(t)
 	set := map[string]any{
-		"mode": "review", "workspace.trust": "trusted", "diagnostics.editWaitMs": 20000,
+		"mode": "review", "workspace.trust": "trusted",
 		"languageServers": map[string]any{"gopls": map[string]any{"command": []string{gopls}}},
 	}
 	for key, value := range settings {

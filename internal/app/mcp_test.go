@@ -64,7 +64,7 @@ func agentProcess(t *testing.T, dir, version string, user elicitation) *agent {
 }
 
 // newAgent is an agent whose endpoint runs in this process.
-func newAgent(t *testing.T, dir, version string, user elicitation) *agent {
+func newAgent(t *testing.T, dir, version string, user elicitation, flags ...string) *agent {
 	t.Helper()
 	in, toIt := io.Pipe()
 	fromIt, out := io.Pipe()
@@ -72,7 +72,7 @@ func newAgent(t *testing.T, dir, version string, user elicitation) *agent {
 	ended := make(chan int, 1)
 	self, _ := os.Executable()
 	go func() {
-		ended <- cli.Main(context.Background(), []string{"mcp", "--root", dir}, cli.Streams{In: in, Out: out, Err: stderr, Self: self, Programs: anywhere.Programs()})
+		ended <- cli.Main(context.Background(), append([]string{"mcp", "--root", dir}, flags...), cli.Streams{In: in, Out: out, Err: stderr, Self: self, Programs: anywhere.Programs()})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,37 +65,28 @@ func strictOf(t *testing.T, data []byte) bool {
 	return false
 }
 
-// TestStrictSetting: the setting says whether schemas are strict, wherever models
-// get them and no request says otherwise; calls are taken either way.
-func TestStrictSetting(t *testing.T) {
-	yes, no := new(true), new(false)
-	for name, c := range map[string]struct{ set, asked *bool }{
-		"by default":    {nil, nil},
-		"asked for":     {nil, yes},
-		"set":           {yes, nil},
-		"set to no":     {no, nil},
-		"set, not here": {yes, no},
-		"only here":     {no, yes},
+// TestStrict: whoever lists tools says whether schemas are strict, in each way that
+// models get them; calls are taken either way.
+func TestStrict(t *testing.T) {
+	for name, c := range map[string]struct{ asked *bool }{
+		"by default": {nil}, "asked for": {new(true)}, "not wanted": {new(false)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t)
-			settings := object{"mode": "autonomous"}
-			if c.set != nil {
-				settings["tools"] = object{"strictSchemas": *c.set}
-			}
-			userSettings(t, settings)
-			want := c.set != nil && *c.set
+			userSettings(t, object{"mode": "autonomous"})
+			want := c.asked != nil && *c.asked
+			var flags []string
 			if c.asked != nil {
-				want = *c.asked
+				flags = []string{"--strict=" + strconv.FormatBool(want)}
 			}
 			dir := project(t, map[string]string{"a.txt": "one\ntwo\n"})
+			alone := project(t, map[string]string{"a.txt": "one\ntwo\n"})
 			r := connect(t, dir, fakeeditor.Options{})
 			for _, format := range []tools.Format{tools.FormatOpenAI, tools.FormatAnthropic, tools.FormatMCP} {
 				arg := object{"format": format}
-				args := []string{"tools", "--root", dir, "--format", string(format)}
+				args := append([]string{"tools", "--root", dir, "--format", string(format)}, flags...)
 				if c.asked != nil {
-					arg["strict"] = *c.asked
-					args = append(args, "--strict="+map[bool]string{true: "true", false: "false"}[*c.asked])
+					arg["strict"] = want
 				}
 				if got := strictOf(t, command[json.RawMessage](r, "sidecar.tools.list", arg)); got != want {
 					t.Errorf("sidecar.tools.list, %s: strict %v", format, got)
@@ -117,20 +109,19 @@ func TestStrictSetting(t *testing.T) {
 				t.Errorf("null for what is required: %+v", res)
 			}
 
-			if c.asked != nil {
-				return // agents over MCP have no say in it
-			}
-			a := newAgent(t, dir, mcpVersions[0], nil)
-			list, _ := a.list()
-			data, err := json.Marshal(object{"tools": list})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strictOf(t, data); got != want {
-				t.Errorf("over MCP: strict %v", got)
-			}
-			if text, ok := a.call("read_file", object{"path": "a.txt", "offset": 2, "limit": nil, "tail": nil, "mode": nil}); !ok || text != "two\n" {
-				t.Errorf("over MCP: %s", text)
+			for of, dir := range map[string]string{"through the editor's server": dir, "alone": alone} {
+				a := newAgent(t, dir, mcpVersions[0], nil, flags...)
+				list, _ := a.list()
+				data, err := json.Marshal(object{"tools": list})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := strictOf(t, data); got != want {
+					t.Errorf("over MCP, %s: strict %v", of, got)
+				}
+				if text, ok := a.call("read_file", object{"path": "a.txt", "offset": 2, "limit": nil, "tail": nil, "mode": nil}); !ok || text != "two\n" {
+					t.Errorf("over MCP, %s: %s", of, text)
+				}
 			}
 		})
 	}

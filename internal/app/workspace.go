@@ -128,7 +128,7 @@ func (w *Workspace) openIndexes() {
 	if c.o.Resident && w.Home.Queue != nil {
 		w.Checker = precheck.New(precheck.Options{
 			Live: w.Live, Queue: w.Home.Queue, Servers: w.Servers, Sessions: c.Sessions, Settings: c.Settings, Hide: c.Hide,
-			Changed: c.o.User.QueueChanged,
+			EditWait: c.o.EditWait, Changed: c.o.User.QueueChanged,
 		})
 	}
 }

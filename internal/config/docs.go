@@ -155,7 +155,7 @@ func (row *Setting) values() string {
 			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP), `acpVersion` (of that protocol: `1`) and `resume` (arguments to go on with its last conversation), all optional"
 	case Hooks:
 		return "an object: event to a list of groups, each with `matcher` (names of tools with `|` between them, or a regular expression over the whole name; empty is all) and `hooks`, a list of `type` (`command`), `command` (a line for the shell); " +
-			"optional are `timeout` (seconds, 15 by default) and `failClosed` (`true`: what it could hold back is held back when it fails)"
+			"optional are `timeout` (seconds, 15 by default) and `failClosed` (`true`: what it could hold back is held back when it fails). Or `false`"
 	case CustomTools:
 		return "a list of tools: `name`, `description` and `command` (program and arguments; an argument that is `{field}` alone stands for that of the call, and is left out when the call has none); " +
 			"optional are `input` (JSON schema of the arguments), `access` (`read` or `exec`, which is the default), `timeout` (seconds, 60 by default) and `env` (names of variables that it gets)"
@@ -245,7 +245,7 @@ func (row *Setting) schema() map[string]any {
 		}}}
 	case Hooks:
 		hook := list([]string{"command"}, map[string]any{"type": map[string]any{"enum": []string{"command"}}, "command": text, "timeout": map[string]any{"type": "number"}, "failClosed": map[string]any{"type": "boolean"}})
-		return map[string]any{"type": "object", "additionalProperties": list([]string{"hooks"}, map[string]any{"matcher": text, "hooks": hook})}
+		return map[string]any{"type": []string{"object", "boolean"}, "additionalProperties": list([]string{"hooks"}, map[string]any{"matcher": text, "hooks": hook})}
 	case CustomTools:
 		return list([]string{"name", "description", "command"}, map[string]any{
 			"name": text, "description": text, "command": texts, "input": map[string]any{"type": "object"}, "access": map[string]any{"enum": []string{"read", "exec"}},

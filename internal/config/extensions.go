@@ -20,11 +20,16 @@ const (
 	maxToolTime    = 60 * 60 // seconds
 )
 
+// noHooks is the value of a source that wants no hooks to run.
+var noHooks = [][]byte{nil}
+
 // hooks takes the object of events as it is: whoever runs hooks knows their format.
 func (p *parser) hooks(v jsontext.Value) (any, bool) {
 	switch {
+	case v.Kind() == 'f':
+		return noHooks, true
 	case v.Kind() != '{':
-		p.wrong("must be an object of events, such as {\"PreToolUse\": [...]}, not %s", shown(v))
+		p.wrong("must be an object of events, such as {\"PreToolUse\": [...]}, or false, not %s", shown(v))
 		return nil, false
 	case len(v) > maxHooksBytes:
 		p.wrong("must have at most %d bytes, not %d", maxHooksBytes, len(v))
@@ -39,7 +44,14 @@ func addHooks(have, want any) any { return slices.Concat(have.([][]byte), want.(
 
 // Hooks returns the setting hooks, an object of events for each source that has one.
 // Nobody may change what is in it.
-func (s *Settings) Hooks() [][]byte { return get[[][]byte](s, "hooks") }
+func (s *Settings) Hooks() [][]byte {
+	return slices.DeleteFunc(slices.Clone(get[[][]byte](s, "hooks")), func(events []byte) bool { return events == nil })
+}
+
+// HooksRun reports whether hooks run at all: no source has said false.
+func (s *Settings) HooksRun() bool {
+	return !slices.ContainsFunc(get[[][]byte](s, "hooks"), func(events []byte) bool { return events == nil })
+}
 
 // CustomTool is a tool that is a program of the user's.
 type CustomTool struct {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,16 @@ var formers = []former{
 		key: "review.saveOnAccept", typ: Boolean, now: "edits.save", carry: saveOnAccept,
 		say: "true is its value `onAccept`, false is `auto`",
 	},
+	{key: "hooksEnabled", typ: Boolean, now: "hooks", say: "`false` there runs none", carry: hooksEnabled, adds: true},
+	{
+		key: "tools.strictSchemas", typ: Boolean,
+		say: "whoever lists tools asks for strict schemas: `strict` of `sidecar.tools.list`, and `--strict` of `sidecar-ls tools` and `sidecar-ls mcp`",
+	},
+	{
+		key: "web.search.keyHeader", typ: String, file: true, now: "web.search.key", carry: keyHeader, adds: true,
+		say: "write the header and a colon before the key, as in `X-API-Key: …`",
+	},
+	{key: "diagnostics.editWaitMs", typ: Integer, say: "an edit waits 1.5 seconds at most for what it broke; what is found later comes with the next result"},
 	{key: "retry.waitMs", typ: Integer, say: "the first wait is 1.5 seconds; `sidecar.retry.attempts` = 1 turns retries off"},
 	{key: "shadow.keep", typ: Integer, say: "2 directories of discarded shadow workspaces are kept"},
 	{key: "shadow.maxFiles", typ: Integer, say: "`sidecar.shadow.maxMegabytes` bounds the files too"},
@@ -117,6 +128,28 @@ func saveOnAccept(p *parser, have any, old jsontext.Value) (any, bool) {
 		return "auto", true
 	}
 	return nil, false
+}
+
+// hooksEnabled switches hooks off, as false in their place does.
+func hooksEnabled(p *parser, _ any, old jsontext.Value) (any, bool) {
+	on, ok := p.boolean(old)
+	return noHooks, ok && on == false
+}
+
+var headerName = regexp.MustCompile(`^[A-Za-z0-9-]{1,100}$`)
+
+// keyHeader goes before the key, if that has none.
+func keyHeader(p *parser, have any, old jsontext.Value) (any, bool) {
+	name, ok := p.text("it", old)
+	switch key := have.(string); {
+	case !ok:
+		return nil, false
+	case !headerName.MatchString(name):
+		p.wrong("must be the name of an HTTP header, not %s", shown(old))
+		return nil, false
+	default:
+		return name + ": " + key, key != "" && !strings.Contains(key, ": ")
+	}
 }
 
 // oldNames are the names that a row had, as docs name them.

@@ -9,7 +9,7 @@ import (
 )
 
 // maxSettings bounds the table: a new setting needs one that goes.
-const maxSettings = 60
+const maxSettings = 56
 
 func TestFewSettings(t *testing.T) {
 	t.Logf("%d settings", len(table))
@@ -24,10 +24,14 @@ var carried = map[string]struct {
 	old  string
 	want values
 	now  string
-}{
-	"result.maxChars": {`{"result.maxChars": 5000}`, values{"result.maxBytes": 5000}, `{"result.maxBytes": 5000}`},
 
-	"review.saveOnAccept": {`{"review.saveOnAccept": true}`, values{"edits.save": "onAccept"}, `{"edits.save": "onAccept"}`},
+	secret string // what a secret is, which want does not show
+}{
+	"result.maxChars": {`{"result.maxChars": 5000}`, values{"result.maxBytes": 5000}, `{"result.maxBytes": 5000}`, ""},
+
+	"review.saveOnAccept":  {`{"review.saveOnAccept": true}`, values{"edits.save": "onAccept"}, `{"edits.save": "onAccept"}`, ""},
+	"hooksEnabled":         {`{"hooksEnabled": false}`, values{"hooks": noHooks}, `{"hooks": false}`, ""},
+	"web.search.keyHeader": {`{"web.search.key": "k1", "web.search.keyHeader": "X-API-Key"}`, values{}, `{"web.search.key": "X-API-Key: k1"}`, "X-API-Key: k1"},
 }
 
 // TestFormers: no setting that is gone or renamed is ignored without a word, whoever
@@ -52,6 +56,13 @@ func TestFormers(t *testing.T) {
 			report := func(source string) string { return source + ":1: sidecar." + f.key + ": " + f.message() }
 			check(t, c.want, []string{report("user.json")}, user(c.old))
 			check(t, c.want, nil, user(c.now))
+			if row := lookup(f.now); row != nil && row.Secret {
+				for _, src := range []Source{user(c.old), user(c.now)} {
+					if s, _ := Load(src); c.secret == "" || s.String(f.now) != c.secret {
+						t.Errorf("%s: %s is %q, want %q", src.Data, f.now, s.String(f.now), c.secret)
+					}
+				}
+			}
 			nested := c.old
 			if group, name, ok := strings.Cut(f.key, "."); ok {
 				nested = strings.Replace(nested, fmt.Sprintf("%q: ", f.key), fmt.Sprintf("%q: {%q: ", group, name), 1)
@@ -112,5 +123,50 @@ func TestFormersLayers(t *testing.T) {
 				t.Errorf("(-want +got):\n%s\n%v", diff, problems)
 			}
 		})
+	}
+}
+
+// TestNoHooks: false in any source keeps all hooks from running, and the others are
+// still listed. Control: an object of events does not.
+func TestNoHooks(t *testing.T) {
+	const events = `{"hooks": {"PreToolUse": []}}`
+	for _, c := range []struct {
+		sources []Source
+		run     bool
+	}{
+		{[]Source{user(events)}, true},
+		{[]Source{user(`{"hooks": {}}`)}, true},
+		{[]Source{user(events), client(`{"hooks": false}`)}, false},
+		{[]Source{user(`{"hooks": false}`), client(events)}, false},
+		{[]Source{user(`{"hooksEnabled": false, "hooks": {"PreToolUse": []}}`)}, false},
+		{[]Source{user(`{"hooksEnabled": true, "hooks": {"PreToolUse": []}}`)}, true},
+		{[]Source{user(events), project(`{"hooks": false}`)}, true},
+		{[]Source{user(events), trusted(`{"hooksEnabled": false}`)}, true},
+	} {
+		s, problems := Load(c.sources...)
+		if s.HooksRun() != c.run {
+			t.Errorf("%s: hooks run: %v (%v)", c.sources[len(c.sources)-1].Data, s.HooksRun(), problems)
+		}
+		for _, events := range s.Hooks() {
+			if string(events) != `{"PreToolUse": []}` {
+				t.Errorf("events %q", events)
+			}
+		}
+	}
+}
+
+// TestKeyHeaderIsASecret: the key is known as a secret also without its header.
+func TestKeyHeaderIsASecret(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{`{"web.search.key": "k1"}`, "k1"},
+		{`{"web.search.key": "X-API-Key: k1", "web.search.keyHeader": "Other"}`, "X-API-Key: k1 k1"},
+		{`{"web.search.keyHeader": "X-API-Key", "web.search.key": "k1"}`, "X-API-Key: k1 k1"},
+		{`{"web.search.keyHeader": "not one", "web.search.key": "k1"}`, "k1"},
+		{`{"web.search.keyHeader": "X-API-Key"}`, ""},
+	} {
+		s, _ := Load(user(c.source))
+		if got := strings.Join(s.SecretValues(), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.source, got, c.want)
+		}
 	}
 }

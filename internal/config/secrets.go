@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // SecretValues are the values of settings that are secrets, and the keys in the variables
 // and files that backend.profiles names. What is in a keyring is not asked for here.
 func (s *Settings) SecretValues() []string {
@@ -8,6 +10,9 @@ func (s *Settings) SecretValues() []string {
 		if row.Secret && row.Type == String {
 			if v := s.String(row.Key); v != "" {
 				values = append(values, v)
+				if _, key, named := strings.Cut(v, ": "); named {
+					values = append(values, key) // without the header that it is sent as
+				}
 			}
 		}
 	}

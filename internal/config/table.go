@@ -110,10 +110,6 @@ var table = []Setting{
 		Help: "Which tools are listed by default: `full` lists all; `lazy` lists a few, and the others once tool_search or a call asks for them; `auto` lists all for people and for agents over MCP, and is `lazy` in other lists for models.",
 	},
 	{
-		Key: "tools.strictSchemas", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Whether schemas have the form that the strict modes of providers require: every argument is required, optional ones accept `null`, no other members are allowed, and limits are in the descriptions. Applies to lists in the formats `openai`, `anthropic` and `mcp` that don't set `strict` themselves, and to agents over MCP. Calls may always pass `null` for optional arguments. Tools of MCP servers whose schemas can't be converted keep their own.",
-	},
-	{
 		Key: "budget.calls", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
 		Help: "How many tool calls a session may make if it was opened without a limit of its own, the default session included; 0 means no limit. Further calls are refused until this is raised. Closing the default session starts its count again.",
 	},
@@ -174,11 +170,7 @@ var table = []Setting{
 	},
 	{
 		Key: "hooks", Type: Hooks, Scope: ScopeClient,
-		Help: "Programs that hear of what agents do and may hold it back, in the format of Claude Code's hooks: an object of events. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
-	},
-	{
-		Key: "hooksEnabled", Type: Boolean, Default: true, Scope: ScopeClient,
-		Help: "Whether hooks are run at all: those of `sidecar.hooks`, of plugins and of the project.",
+		Help: "Programs that hear of what agents do and may hold it back, in the format of Claude Code's hooks: an object of events. `false` runs no hooks at all, also none of plugins and of the project. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
 	},
 	{
 		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never, tighten: moreTools, held: heldTools,
@@ -191,10 +183,6 @@ var table = []Setting{
 	{
 		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never, tighten: moreServers, held: heldServers,
 		Help: "How to run the language servers that get_diagnostics and the lsp_… tools ask. They run only in a trusted workspace, confined like commands. Servers that are not set are looked for on PATH.",
-	},
-	{
-		Key: "diagnostics.editWaitMs", Type: Integer, Default: 1_500, Min: 0, Max: 20_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
-		Help: "How long the result of a pending edit waits for the language server to report what the edit broke, in milliseconds; 0 doesn't wait. No edit waits for a server that is not running yet.",
 	},
 	{
 		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,
@@ -275,11 +263,7 @@ var table = []Setting{
 	},
 	{
 		Key: "web.search.key", Type: String, Secret: true, Scope: ScopeUser,
-		Help: "The endpoint's key, if it needs one. It is sent over https only.",
-	},
-	{
-		Key: "web.search.keyHeader", Type: String, Default: "X-Subscription-Token", Scope: ScopeUser,
-		Help: "The HTTP header for the key.",
+		Help: "The endpoint's key, if it needs one. It is sent over https only, as the header X-Subscription-Token; `X-API-Key: ` before it names another header, as in `Authorization: Bearer …`.",
 	},
 	{
 		Key: "backend.profiles", Type: Backends, Secret: true, Scope: ScopeUser, Default: []Backend{

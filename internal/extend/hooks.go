@@ -45,7 +45,7 @@ func (x *Extensions) folders() []string { return x.o.Folders[:min(len(x.o.Folder
 // Hooks implements hooks.Config: those of the settings, then those of plugins and of the project.
 func (x *Extensions) Hooks() (list []hooks.Hook, problems []string) {
 	set := x.o.Settings.Now()
-	on := set.Bool("hooksEnabled")
+	on := set.HooksRun()
 	add := func(data []byte, of hooks.Hook) {
 		more, wrong := hooks.Parse(data, of)
 		list, problems = append(list, more...), append(problems, wrong...)

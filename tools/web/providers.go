@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,9 @@ const (
 
 // SearchSettings say where searches go.
 type SearchSettings struct {
-	Provider  string
-	URL       string // of JSON: the endpoint, with {query} and, if it can be told, {count}
-	Key       string // sent as KeyHeader; "" for none
-	KeyHeader string
+	Provider string
+	URL      string // of JSON: the endpoint, with {query} and, if it can be told, {count}
+	Key      string // "" for none; "Name: key" is sent as that header
 }
 
 // provider is how a search is asked, and its answer read.
@@ -60,12 +60,24 @@ func (s SearchSettings) json() (provider, error) {
 		if !strings.HasPrefix(s.URL, "https://") {
 			return p, tools.Errorf(tools.Unavailable, "web.search.key is only sent over https; tell the user to change the setting web.search.url")
 		}
-		p.header.Set(s.KeyHeader, s.Key)
+		name, key := keyHeader(s.Key)
+		p.header.Set(name, key)
 	}
 	p.address = func(query string, count int) string {
 		return strings.NewReplacer("{query}", url.QueryEscape(query), "{count}", strconv.Itoa(count)).Replace(s.URL)
 	}
 	return p, nil
+}
+
+// headed is a key with the header that it is sent as.
+var headed = regexp.MustCompile(`^([A-Za-z0-9-]+): +(.+)$`)
+
+// keyHeader is the header that a key is sent as; Brave's where it names none.
+func keyHeader(key string) (name, value string) {
+	if m := headed.FindStringSubmatch(key); m != nil {
+		return m[1], m[2]
+	}
+	return "X-Subscription-Token", key
 }
 
 // jsonHit is a result as SearXNG (content) and Brave (description) write it.

@@ -45,7 +45,7 @@ func TestSearchOverJSON(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, answer)
 	}))
-	set := SearchSettings{Provider: JSON, URL: "http://ok.test/search?q={query}&n={count}&format=json", KeyHeader: "X-Subscription-Token"}
+	set := SearchSettings{Provider: JSON, URL: "http://ok.test/search?q={query}&n={count}&format=json"}
 	d := Deps{Search: func() SearchSettings { return set }, Secret: func(s string) bool { return strings.Contains(s, "hunter2") }}
 	tool := newWebSearch(in.client, d)
 	search := func(query string, count int) (tools.Result, error) {
@@ -83,7 +83,7 @@ func TestSearchOverJSON(t *testing.T) {
 	for what, s := range map[string]SearchSettings{
 		"no {query}":            {Provider: JSON, URL: "https://ok.test/"},
 		"no address":            {Provider: JSON},
-		"a key without https":   {Provider: JSON, URL: "http://ok.test/{query}", Key: "k", KeyHeader: "K"},
+		"a key without https":   {Provider: JSON, URL: "http://ok.test/{query}", Key: "k"},
 		"an address inside":     {Provider: JSON, URL: "http://127.0.0.1:8080/{query}"},
 		"another provider":      {Provider: "altavista"},
 		"a name leading inside": {Provider: JSON, URL: "http://in.test/{query}"},
@@ -98,5 +98,20 @@ func TestSearchOverJSON(t *testing.T) {
 	set = SearchSettings{Provider: JSON, URL: "https://absent.test/{query}"}
 	if _, err := search("x", 8); err == nil || tools.AsError(err).Code != tools.Unavailable || strings.Contains(err.Error(), "address") {
 		t.Errorf("without a network: %v", err)
+	}
+}
+
+// TestKeyHeader: a key is sent as the header that it names, else as Brave's.
+func TestKeyHeader(t *testing.T) {
+	for key, want := range map[string][2]string{
+		"k1":                      {"X-Subscription-Token", "k1"},
+		"X-API-Key: k1":           {"X-Api-Key", "k1"},
+		"Authorization: Bearer k": {"Authorization", "Bearer k"},
+		"a:b":                     {"X-Subscription-Token", "a:b"},
+	} {
+		p, err := SearchSettings{Provider: JSON, URL: "https://ok.test/{query}", Key: key}.provider()
+		if err != nil || p.header.Get(want[0]) != want[1] || len(p.header) != 2 {
+			t.Errorf("%q: %v, %v", key, p.header, err)
+		}
 	}
 }

@@ -30,6 +30,9 @@ type Streams struct {
 	// system.
 	Programs *lookup.Finder
 
+	// EditWait is how long an edit waits for what it broke; 0: as usual.
+	EditWait time.Duration
+
 	// Exit ends the process when its work does not end in time after the editor
 	// has left; nil waits for it. Where it is set, the process is a sidecar-ls and
 	// nothing else.

@@ -32,14 +32,11 @@ func (c *cli) define(name string) *flag.FlagSet {
 	switch name {
 	case "tools":
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
-		f.BoolFunc("strict", "with --format openai, anthropic or mcp: strict schemas; the setting tools.strictSchemas if left out", func(s string) error {
-			on, err := strconv.ParseBool(s)
-			c.strict = &on
-			return err
-		})
+		c.strictFlag(f, "with --format openai, anthropic or mcp: strict schemas")
 	case "mcp":
 		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
+		c.strictFlag(f, "schemas in the form that strict modes of providers need")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "acp":
@@ -96,6 +93,14 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.line, "command", "", "with verify: the command that tests; by default what the project's files say")
 	}
 	return f
+}
+
+func (c *cli) strictFlag(f *flag.FlagSet, usage string) {
+	f.BoolFunc("strict", usage, func(s string) error {
+		on, err := strconv.ParseBool(s)
+		c.strict = &on
+		return err
+	})
 }
 
 // parse reads the flags, which may stand before, between and after the other

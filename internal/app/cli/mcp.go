@@ -52,7 +52,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, log: log}
+	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, who: c.who, self: c.Self, programs: c.Programs, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect, Hide: redact.OfLogger(log).Text,
 	})
@@ -106,6 +106,7 @@ func (unclosed) Close() error { return nil }
 type entrance struct {
 	folder   workspace.Folder
 	mode     string // the agent works in no looser one; "": that of the settings
+	strict   bool   // it is given strict schemas
 	who      peers.Who
 	self     string
 	programs *lookup.Finder
@@ -118,6 +119,7 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 	if e.mode != "" {
 		a.Mode = e.mode
 	}
+	a.Strict = a.Strict || e.strict
 	return enter(ctx, e, func() (endpoint.Backend, error) {
 		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
 		if err != nil {

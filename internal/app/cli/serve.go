@@ -45,7 +45,7 @@ func serveLSP(ctx context.Context, c *cli) error {
 	}
 	serve.Stay()
 	o := serve.Options{
-		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Programs: c.Programs}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
+		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Programs: c.Programs, EditWait: c.EditWait}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
 		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, c.Programs, hasVerb) },
 	}
 	if c.logLevel != "" {

@@ -96,11 +96,7 @@ func answerTools(ctx context.Context, w *app.Workspace, a toolsQuery) (toolsRepl
 		}
 		return out, nil
 	}
-	strict := w.Client.Settings.StrictSchemas()
-	if a.Strict != nil {
-		strict = *a.Strict
-	}
-	enc, err := tools.Encode(list, format, strict)
+	enc, err := tools.Encode(list, format, a.Strict != nil && *a.Strict)
 	if err != nil {
 		return out, usagef("--format: %v", err)
 	}

@@ -244,7 +244,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Knowledge: projectIndex{w.Index},
 		Backend:   c.Backends().Describe,
 
-		StrictSchemas: c.Settings.StrictSchemas, SaveEdits: func() (clean, accepted bool) {
+		SaveEdits: func() (clean, accepted bool) {
 			save := c.Settings.Now().String("edits.save")
 			return save != "never", save == "onAccept"
 		},

@@ -215,9 +215,6 @@ func (s *Settings) Trusted() bool { return s.Now().String("workspace.trust") == 
 // a secret.
 func (s *Settings) SensitiveOK(name string) bool { return s.Dispatch().SensitiveOK(name) }
 
-// StrictSchemas reports whether models are given strict schemas.
-func (s *Settings) StrictSchemas() bool { return s.Now().Bool("tools.strictSchemas") }
-
 // Mode is the row of a mode; "" is the mode that the settings name.
 func (s *Settings) Mode(name string) (policy.Mode, bool) {
 	if name == "" {

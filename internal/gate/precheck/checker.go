@@ -3,6 +3,7 @@
 package precheck
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -19,10 +20,11 @@ import (
 )
 
 const (
-	checkTime  = time.Minute            // of one look at the queue
-	checkQuiet = 150 * time.Millisecond // without a change before one begins
-	maxQueued  = 100                    // files of the queue that are looked at
-	maxTries   = 6                      // looks at a queue of which not all is known, after 1, 2, 4 … seconds
+	editWait   = 1500 * time.Millisecond // of the result of an edit
+	checkTime  = time.Minute             // of one look at the queue
+	checkQuiet = 150 * time.Millisecond  // without a change before one begins
+	maxQueued  = 100                     // files of the queue that are looked at
+	maxTries   = 6                       // looks at a queue of which not all is known, after 1, 2, 4 … seconds
 )
 
 // Options are what a Checker works with.
@@ -33,6 +35,7 @@ type Options struct {
 	Sessions *session.Store
 	Settings Settings
 	Hide     *redact.Redactor
+	EditWait time.Duration // how long the result of an edit waits at most; 0: as for people
 
 	// Changed is called when there is more to show; may be nil.
 	Changed func()
@@ -132,18 +135,17 @@ func (k *Checker) guard(files workspace.Files) workspace.Files {
 	return workspace.Guard(files, k.o.Settings.SensitiveOK)
 }
 
-// Edit looks at an edit that is held now, for as long as the settings say. What
+// Edit looks at an edit that is held now, for a short time. What
 // it does not find out in that time, the session is told later.
 func (k *Checker) Edit(ctx context.Context, id string, changes []workspace.Change) *dispatch.Checked {
-	wait := time.Duration(k.o.Settings.Now().Int("diagnostics.editWaitMs")) * time.Millisecond
-	if s, err := k.o.Sessions.Get(id); err != nil || s.Shadow != "" || wait == 0 || k.refused() {
+	if s, err := k.o.Sessions.Get(id); err != nil || s.Shadow != "" || k.refused() {
 		return nil
 	}
 	names := namesIn(changes)
 	if !slices.ContainsFunc(names, func(name string) bool { _, ok := langserver.Language(name); return ok }) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(k.o.EditWait, editWait))
 	defer cancel()
 	revision := k.o.Queue.Revision()
 	base, files := k.views()

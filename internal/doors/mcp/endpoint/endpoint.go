@@ -53,6 +53,7 @@ type Agent struct {
 	CanAsk  bool   // its user can be asked
 	Version string
 	Mode    string // works in no looser one; "": that of the settings
+	Strict  bool   // is given schemas in their strict form
 }
 
 // Options are what an endpoint needs.
@@ -198,6 +199,7 @@ func agentOf(req asking) Agent {
 	if c != nil {
 		own, _ := c.Experimental[ownCapability].(map[string]any)
 		a.Mode, _ = own["mode"].(string)
+		a.Strict, _ = own["strict"].(bool)
 	}
 	if c != nil && c.Elicitation != nil {
 		a.CanAsk = (c.Elicitation.Form != nil || c.Elicitation.URL == nil) && req.ProtocolVersion() >= elicitation

@@ -22,7 +22,6 @@ type Tools struct {
 	Sessions *session.Store
 	Bus      *events.Bus
 	Library  *skills.Library // nil: agents are told nothing besides tools
-	Strict   func() bool     // schemas are given in their strict form; nil: never
 	People   bool            // an editor is there that can ask its user
 	Unasked  bool            // whoever calls works for no person: it is asked nothing in the place of one
 	Mode     string          // of the agent's calls; "": follows the setting
@@ -37,6 +36,7 @@ type local struct {
 	session *session.Session
 	client  client
 	people  bool // somebody can be asked
+	strict  bool // schemas are given in their strict form
 	changed chan struct{}
 	quiet   func() // nothing more is heard of the bus
 	once    sync.Once
@@ -56,7 +56,7 @@ func Local(t Tools, a Agent) (Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk && !t.Unasked, changed: make(chan struct{}, 1), stirred: make(chan struct{}, 1), knowsMore: make(chan struct{}, 1)}
+	l := &local{t: t, session: s, client: clientOf(a.Name), people: t.People || a.CanAsk && !t.Unasked, strict: a.Strict, changed: make(chan struct{}, 1), stirred: make(chan struct{}, 1), knowsMore: make(chan struct{}, 1)}
 	l.base, l.end = context.WithCancel(context.Background())
 	l.quiet = t.Bus.Subscribe(func(e events.Event) {
 		l.heardOf(e)
@@ -112,7 +112,6 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	strict := l.t.Strict != nil && l.t.Strict()
 	out := make([]*sdk.Tool, 0, len(list))
 	for _, t := range list {
 		if t.Interactive && !l.people {
@@ -120,7 +119,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 		}
 		h := t.Hints()
 		tool := &sdk.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.SchemaForModels(strict),
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.SchemaForModels(l.strict),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: &h.OpenWorld},
 		}
 		if t.Core {
