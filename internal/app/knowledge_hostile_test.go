@@ -131,7 +131,7 @@ func TestKnowledgeHostileFiles(t *testing.T) {
 	}
 	e := fakeeditor.Serve(func(in io.Reader, out io.Writer) error {
 		return serve.Serve(context.Background(), in, out, serve.Options{App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: self}, Person: cli.AnswerPerson})
-	}, fakeeditor.Options{Root: dir, Capabilities: knowing(), InitializationOptions: object{"sidecar": object{"knowledge": object{"parsing": object{"percent": 100}}}}})
+	}, fakeeditor.Options{Root: dir, Capabilities: knowing()})
 	if _, err := e.Initialize(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestEmbeddings(t *testing.T) {
 			home(t)
 			t.Setenv("TEST_EMBEDDINGS_KEY", "key-of-the-test-4711")
 			s := embedserver.New(t, embedserver.How{Key: "key-of-the-test-4711"})
-			userSettings(t, object{"knowledge.embeddings": object{"provider": provider, "url": s.URL, "model": "m", "keyVariable": "TEST_EMBEDDINGS_KEY"}})
+			userSettings(t, object{"knowledge.embeddings": object{"provider": provider, "url": s.URL, "model": "m", "key": "${env:TEST_EMBEDDINGS_KEY}"}})
 			dir := project(t, map[string]string{"a.go": "package a\n\n// Halt ends it.\nfunc Halt() {}\n", ".env": "API=terminate\n", "b.go": "package a\n\nvar token = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"\n"})
 			r := connect(t, dir, fakeeditor.Options{Capabilities: knowing()})
 			if res := r.call("project_knowledge_search", object{"query": "halt"}); !res.OK {

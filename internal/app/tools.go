@@ -105,7 +105,7 @@ func (w *Workspace) webDeps() web.Deps {
 			set := c.Settings.Now()
 			return web.SearchSettings{
 				Provider: set.String("web.search.provider"), URL: set.String("web.search.url"),
-				Key: set.String("web.search.key"),
+				Key: set.Key("web.search.key"),
 			}
 		},
 		PDF:    worker.PDF(c.o.Program),

@@ -158,17 +158,15 @@ func TestTypes(t *testing.T) {
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
 		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
 		{
-			"limits of the index", `{"knowledge": {"parsing.percent": 101, "memoryMegabytes": 8, "embeddings": {"maxUnits": 0, "provider": "local", "url": 1, "key": false}}}`, values{},
+			"an index that can't be", `{"knowledge": {"embeddings": {"provider": "local", "url": 1, "key": false}}}`, values{},
 			[]string{
-				`knowledge.parsing.percent: must be a whole number from 0 to 100, not 101`, `knowledge.memoryMegabytes: must be a whole number from 16 to 65536, not 8`,
 				`knowledge.embeddings.provider: must be one of off, ollama, openai, not "local"`,
 				`knowledge.embeddings.url: it must be a string, not 1`, `knowledge.embeddings.key: it must be a string, not false`,
-				`knowledge.embeddings.maxUnits: must be a whole number from 1 to 200000, not 0`,
 			},
 		},
 		{
-			"an index to one's liking", `{"knowledge": {"parsing.percent": 0, "memoryMegabytes": 16, "embeddings": {"provider": "ollama", "model": "m"}}}`,
-			values{"knowledge.parsing.percent": 0, "knowledge.memoryMegabytes": 16, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
+			"an index to one's liking", `{"knowledge": {"enabled": false, "embeddings": {"provider": "ollama", "model": "m"}}}`,
+			values{"knowledge.enabled": false, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
 		},
 		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}}`, values{}, nil},
 		{

@@ -43,6 +43,13 @@ var formers = []former{
 		say: "write the header and a colon before the key, as in `X-API-Key: …`",
 	},
 	{key: "diagnostics.editWaitMs", typ: Integer, say: "an edit waits 1.5 seconds at most for what it broke; what is found later comes with the next result"},
+	{key: "knowledge.parsing.percent", typ: Integer, say: "a quarter of one processor parses; `sidecar.knowledge.enabled` = false switches the index off"},
+	{key: "knowledge.memoryMegabytes", typ: Integer, say: "the index takes 1 GiB of memory at most"},
+	{key: "knowledge.embeddings.maxUnits", typ: Integer, file: true, say: "20,000 functions, types and sections get vectors at most"},
+	{
+		key: "knowledge.embeddings.keyVariable", typ: String, file: true, now: "knowledge.embeddings.key", carry: keyVariable,
+		say: "`${env:NAME}` there is the variable NAME",
+	},
 	{key: "retry.waitMs", typ: Integer, say: "the first wait is 1.5 seconds; `sidecar.retry.attempts` = 1 turns retries off"},
 	{key: "shadow.keep", typ: Integer, say: "2 directories of discarded shadow workspaces are kept"},
 	{key: "shadow.maxFiles", typ: Integer, say: "`sidecar.shadow.maxMegabytes` bounds the files too"},
@@ -150,6 +157,16 @@ func keyHeader(p *parser, have any, old jsontext.Value) (any, bool) {
 	default:
 		return name + ": " + key, key != "" && !strings.Contains(key, ": ")
 	}
+}
+
+// keyVariable is the key as the variable that has it.
+func keyVariable(p *parser, have any, old jsontext.Value) (any, bool) {
+	name, ok := p.text("it", old)
+	if ok && strings.ContainsAny(name, "{}=\x00") {
+		p.wrong("must be the name of a variable, not %s", shown(old))
+		return nil, false
+	}
+	return "${env:" + name + "}", ok && name != "" && have == ""
 }
 
 // oldNames are the names that a row had, as docs name them.

@@ -96,7 +96,7 @@ func (s Source) exposed() []Problem {
 	alone, _ := Load(s)
 	key := ""
 	for _, row := range table {
-		if row.Secret && row.Type == String && alone.String(row.Key) != "" {
+		if row.Secret && row.Type == String && variable.ReplaceAllString(alone.String(row.Key), "") != "" {
 			key = row.Key
 		}
 	}

@@ -211,15 +211,7 @@ var table = []Setting{
 	},
 	{
 		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse, AgentWritable: true,
-		Help: "Whether there is a project index for project_knowledge_search. The first question builds it.",
-	},
-	{
-		Key: "knowledge.parsing.percent", Type: Integer, Default: 25, Min: 0, Max: 100, Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
-		Help: "How much of one processor background parsing may use for files that no answer has named yet, and as much again reading which functions commits changed. Until a file is parsed, its definitions are found line by line. With 0 only files that answers name are parsed, and no commits are read.",
-	},
-	{
-		Key: "knowledge.memoryMegabytes", Type: Integer, Default: 1024, Min: 16, Max: 65_536, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "How much memory the project index may take. Once it is full, further files are indexed by path only.",
+		Help: "Whether there is a project index for project_knowledge_search. The first question builds it. Files that no answer has named yet are parsed with a quarter of one processor, and the index takes 1 GiB of memory at most.",
 	},
 	{
 		Key: "knowledge.embeddings.provider", Type: String, Default: "off", Enum: []string{"off", "ollama", "openai"}, Scope: ScopeUser,
@@ -235,15 +227,7 @@ var table = []Setting{
 	},
 	{
 		Key: "knowledge.embeddings.key", Type: String, Secret: true, Scope: ScopeUser,
-		Help: "The key for the endpoint, sent as a bearer token. Better keep it in the environment, see `sidecar.knowledge.embeddings.keyVariable`.",
-	},
-	{
-		Key: "knowledge.embeddings.keyVariable", Type: String, Scope: ScopeUser,
-		Help: "The environment variable that holds the key, such as `OPENAI_API_KEY`; `sidecar.knowledge.embeddings.key` takes precedence.",
-	},
-	{
-		Key: "knowledge.embeddings.maxUnits", Type: Integer, Default: 20_000, Min: 1, Max: 200_000, Scope: ScopeUser,
-		Help: "How many functions, types and sections get vectors; those of tests, examples and generated files come last. A vector takes as many bytes of memory as the model has dimensions.",
+		Help: "The key for the endpoint, sent as a bearer token. Better keep it in the environment: `${env:OPENAI_API_KEY}` is that variable.",
 	},
 	{
 		Key: "knowledge.documentSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
@@ -263,7 +247,7 @@ var table = []Setting{
 	},
 	{
 		Key: "web.search.key", Type: String, Secret: true, Scope: ScopeUser,
-		Help: "The endpoint's key, if it needs one. It is sent over https only, as the header X-Subscription-Token; `X-API-Key: ` before it names another header, as in `Authorization: Bearer …`.",
+		Help: "The endpoint's key, if it needs one. It is sent over https only, as the header X-Subscription-Token; `X-API-Key: ` before it names another header, as in `Authorization: Bearer …`. `${env:SEARCH_KEY}` is that variable of the environment.",
 	},
 	{
 		Key: "backend.profiles", Type: Backends, Secret: true, Scope: ScopeUser, Default: []Backend{

@@ -1,7 +1,6 @@
 package indexing
 
 import (
-	"os"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -10,6 +9,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pki/index"
 )
 
+// maxUnits is how many functions, types and sections get vectors; those of tests,
+// examples and generated files come last. A vector takes as many bytes of memory as the
+// model has dimensions.
+const maxUnits = 20_000
+
 // embeddings is how answers by meaning are to be had, nil if they are off. Its
 // settings are the user's alone: a project has no say in where its text goes.
 func embeddings(set *config.Settings, hide *redact.Redactor) *index.Meaning {
@@ -17,13 +21,10 @@ func embeddings(set *config.Settings, hide *redact.Redactor) *index.Meaning {
 	if provider == "off" {
 		return nil
 	}
-	key := set.String("knowledge.embeddings.key")
-	if name := set.String("knowledge.embeddings.keyVariable"); key == "" && name != "" {
-		key = os.Getenv(name)
-	}
+	key := set.Key("knowledge.embeddings.key")
 	hide.Know("knowledge.embeddings", []string{key})
 	m := &index.Meaning{
-		Hide: hide.Text, MaxUnits: set.Int("knowledge.embeddings.maxUnits"),
+		Hide: hide.Text, MaxUnits: maxUnits,
 		Patience: 2 * time.Second, Again: time.Second,
 	}
 	m.Client, m.Err = embed.New(embed.Options{

@@ -60,6 +60,13 @@ type Knowledge struct {
 // New returns a project index. It reads nothing yet.
 func New(o Options) *Knowledge { return &Knowledge{o: o} }
 
+// share is how much of one processor, in percent, parses files that no answer has named
+// yet, and as much again reads which functions commits changed.
+const share = 25
+
+// maxMemory is how much the index may take; further files are known by their paths.
+const maxMemory = 1 << 30
+
 // guarded is what of a tree may be in an index.
 func (k *Knowledge) guarded(files workspace.Files) workspace.Files {
 	return workspace.Guard(files, k.o.Settings.SensitiveOK)
@@ -86,14 +93,14 @@ func (k *Knowledge) open() (*index.Index, error) {
 			Sources: index.Sources{Language: treesitter.Language},
 			Hide:    k.o.Hide.Text,
 			Store:   StoreIn(k.o.Home),
-			Bounds:  index.Bounds{Bytes: func() int64 { return int64(k.o.Settings.Now().Int("knowledge.memoryMegabytes")) << 20 }},
+			Bounds:  index.Bounds{Bytes: func() int64 { return maxMemory }},
 			Report:  index.Report{Problem: func(err error) { k.o.Log.Warn("knowledge", "problem", err) }},
 		}
 		if k.o.Resident {
 			o.Changes, o.Sources.Parse, o.Report.Changed, o.Meaning = k.o.Watch.Changes(), k.parse, k.o.Changed, embeddings(k.o.Settings.Now(), k.o.Hide)
 			o.Bounds.Share = func() int {
-				if set := k.o.Settings.Now(); set.Bool("knowledge.enabled") {
-					return set.Int("knowledge.parsing.percent")
+				if k.o.Settings.Now().Bool("knowledge.enabled") {
+					return share
 				}
 				return 0
 			}
