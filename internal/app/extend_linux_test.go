@@ -32,6 +32,33 @@ func hooksOf(r *rig) []hooks.Status {
 	return command[struct{ Hooks []hooks.Status }](r, "sidecar.hooks.list", object{}).Hooks
 }
 
+// TestNoHooks: where hooks are false, in the editor's settings or by the key of before,
+// those of the user's file are listed and don't run. Control: without it one denies.
+func TestNoHooks(t *testing.T) {
+	deny := onTool("PreToolUse", "Read", "echo 'not this one' >&2; exit 2")
+	for name, c := range map[string]struct {
+		user, client object
+		denied       bool
+	}{
+		"control":           {object{"hooks": deny}, object{}, true},
+		"the editor's word": {object{"hooks": deny}, object{"hooks": false}, false},
+		"the key of before": {object{"hooks": deny, "hooksEnabled": false}, object{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			userSettings(t, c.user)
+			r := serveSelf(t, project(t, map[string]string{"a.txt": "text\n"}), fakeeditor.Options{InitializationOptions: object{"sidecar": c.client}})
+			r.mode("autonomous")
+			if res := r.call("read_file", object{"path": "a.txt"}); res.OK == c.denied {
+				t.Errorf("denied: %v, want %v: %s", !res.OK, c.denied, res.Content)
+			}
+			if list := hooksOf(r); len(list) != 1 || list[0].Trusted != c.denied {
+				t.Errorf("the list is %+v", list)
+			}
+		})
+	}
+}
+
 // TestHooks: hooks of the user hold back, change and answer calls, in the sandbox and
 // through the real server; what is denied stays so.
 func TestHooks(t *testing.T) {
