@@ -24,6 +24,7 @@ demo: build ## the main job, in colour
 test: tools ## everything with the race detector, and the extension in VS Code's own workbench
 	$(GO) vet -race ./...
 	$(GO) test -race -timeout 80m ./...
+	cd internal/release && $(GO) vet -race ./... && $(GO) test -race ./...
 	$(MAKE) windows
 	$(MAKE) test-vscode
 
@@ -34,6 +35,7 @@ sweep: tools ## all that the tests try a part of: each failpoint, long random ru
 
 quick: ## the everyday loop, 90 seconds: the tests that are short, without the race detector and without installing anything
 	$(GO) test -short ./...
+	cd internal/release && $(GO) test -short ./...
 
 tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, a file system that ignores letter case, language servers, agents
 	@missing=""; \
@@ -61,6 +63,7 @@ machine: tools $(VSCODE)/node_modules/.package-lock.json ## all that make test i
 
 lint: ## golangci-lint, at the version that this project is clean with
 	$(GO) run $(LINT) run ./...
+	cd internal/release && $(GO) run $(LINT) run ./...
 
 bench: build tools ## each figure beside its anchor; BENCH_REPO=dir measures search there too, BENCH_GIT=dir shadows of that repository
 	$(GO) run ./bench/search $(BENCH_REPO)
@@ -91,7 +94,8 @@ fuzz: ## each fuzz target for FUZZTIME
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-30s} $$p || exit 1; done; done
 
-RELEASE = $(GO) run ./internal/release -zig "$$(internal/release/toolchain/setup.sh)" $(if $(TARGETS),-targets $(TARGETS))
+# The builder is a module of its own, so that what it needs is no dependency of the server.
+RELEASE = $(GO) build -C internal/release -buildvcs=false -o $(CURDIR)/bin/release . && bin/release -zig "$$(internal/release/toolchain/setup.sh)" $(if $(TARGETS),-targets $(TARGETS))
 
 cross: ## the server for all six targets, in dist/; TARGETS=linux-arm64,windows-amd64 makes some
 	$(RELEASE) cross

@@ -22,6 +22,7 @@ require (
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	go.lsp.dev/jsonrpc2 v1.0.1
 	go.lsp.dev/protocol v1.0.1
+	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/net v0.62.0
 	golang.org/x/oauth2 v0.35.0
 	golang.org/x/sys v0.49.0
@@ -30,13 +31,6 @@ require (
 	golang.org/x/tools v0.52.0
 	mvdan.cc/sh/v3 v3.14.1
 )
-
-require (
-	github.com/spdx/tools-golang v0.5.7
-	go.yaml.in/yaml/v4 v4.0.0
-)
-
-require github.com/anchore/go-struct-converter v0.1.0 // indirect
 
 require (
 	dario.cat/mergo v1.0.0 // indirect

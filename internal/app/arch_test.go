@@ -107,7 +107,7 @@ var may = []struct {
 		"the project index is brought what it is made of; who asks it is not known here"},
 	{"internal/app/cli", []string{"..."}, "a sub-command may ask any part of the workspace"},
 	{"internal/app", []string{"..."}, "the one place that builds everything"},
-	{"internal/release", nil, "what is released is made from the outside: it runs compilers and packers, and imports nothing of ours"},
+	{"internal/release", nil, "what is released is made from the outside: it runs compilers and packers, is a module of its own, and imports nothing of ours"},
 	{"internal/test/...", []string{"..."}, "test code may look everywhere"},
 
 	// The contract of a tool, its families, and the domain.

@@ -23,7 +23,7 @@ const systemLibrary = "/usr/lib/libSystem.B.dylib"
 
 // appleStubs writes the lists for t and returns their directory.
 func (b *build) appleStubs(ctx context.Context, t target) (string, error) {
-	libraries, err := appleSymbols(ctx, t)
+	libraries, err := appleSymbols(ctx, ".", t)
 	if err != nil {
 		return "", err
 	}
@@ -40,10 +40,10 @@ func (b *build) appleStubs(ctx context.Context, t target) (string, error) {
 	return dir, nil
 }
 
-// appleSymbols are the symbols that the program takes of each library.
-func appleSymbols(ctx context.Context, t target) (map[string][]string, error) {
-	found, err := outputOf(ctx, []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=1"},
-		"go", "list", "-deps", "-f", `{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
+// appleSymbols are the symbols that the program takes of each library; root has its module.
+func appleSymbols(ctx context.Context, root string, t target) (map[string][]string, error) {
+	found, err := outputIn(ctx, root, []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=1"},
+		"go", "list", "-deps", "-f", `{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, "./cmd/sidecar-ls")
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestInstall: the script takes the archive for this machine, checks it, and leaves what
@@ -30,8 +28,8 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	release := t.TempDir()
-	put := func(version string) string {
+	release, published := scratch(t)
+	put := func(version string) (archive string) {
 		t.Helper()
 		dir := archiveDir(version, here)
 		data, err := pack(some[0], dir, time.Unix(0, 0), []file{{"sidecar-ls", 0o755, []byte("#!/bin/sh\necho sidecar-ls " + version + "\n")}})
@@ -40,16 +38,17 @@ func TestInstall(t *testing.T) {
 		}
 		sums := fmt.Sprintf("%s  %s.tar.gz\n%s  sidecar-ls-%s-plan9-amd64.tar.gz\n", sum(data), dir, sum(nil), version)
 		for name, text := range map[string]string{dir + ".tar.gz": string(data), sumsName: sums} {
-			if err := ownfile.WriteFile(filepath.Join(release, name), []byte(text), 0o644); err != nil {
+			if err := published.WriteFile(name, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return filepath.Join(release, dir+".tar.gz")
+		return dir + ".tar.gz"
 	}
 	served := httptest.NewServer(http.FileServer(http.Dir(release)))
 	defer served.Close()
-	home := filepath.Join(t.TempDir(), "Jörg Müller "+strings.Repeat("x", 180))
-	if err := ownfile.Mkdir(home, 0o755); err != nil {
+	homes, own := scratch(t)
+	home := filepath.Join(homes, "Jörg Müller "+strings.Repeat("x", 180))
+	if err := own.Mkdir(filepath.Base(home), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(home, ".local/bin/sidecar-ls")
@@ -71,8 +70,8 @@ func TestInstall(t *testing.T) {
 		t.Error("without a network:", out, err)
 	}
 
-	file := filepath.Join(t.TempDir(), "file")
-	if err := ownfile.WriteFile(file, nil, 0o644); err != nil {
+	file := filepath.Join(homes, "file")
+	if err := own.WriteFile("file", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, env, says string }{
@@ -84,13 +83,13 @@ func TestInstall(t *testing.T) {
 			t.Errorf("%s: %v, %s", c.name, err, out)
 		}
 	}
-	if err := ownfile.WriteFile(archive, []byte("something else"), 0o644); err != nil {
+	if err := published.WriteFile(archive, []byte("something else"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := install(); err == nil || !strings.Contains(out, "not what its checksum says") {
 		t.Error(out, err)
 	}
-	if err := ownfile.WriteFile(filepath.Join(release, sumsName), nil, 0o644); err != nil {
+	if err := published.WriteFile(sumsName, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := install(); err == nil || !strings.Contains(out, "no archive for "+here) {

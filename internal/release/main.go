@@ -1,5 +1,6 @@
 // Command release makes what users install: the binaries of all systems, and what they
-// are packed in. `make cross` and `make release` run it.
+// are packed in. `make cross` and `make release` run it in the root of the project. It is a
+// module of its own: what it needs is no dependency of the program.
 package main
 
 import (

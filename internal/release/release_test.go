@@ -18,9 +18,19 @@ import (
 	"github.com/spdx/tools-golang/spdx/v2/common"
 	spdx "github.com/spdx/tools-golang/spdx/v2/v2_3"
 	"go.yaml.in/yaml/v4"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
+
+// scratch is a directory of the test's own, by its path and as what no link leads out of.
+func scratch(t *testing.T) (string, *os.Root) {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return dir, root
+}
 
 func TestNamed(t *testing.T) {
 	all, err := named(nil)
@@ -107,9 +117,10 @@ func unpacked(t *testing.T, as target, data []byte) map[string]string {
 }
 
 func TestReleaseNotes(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "CHANGELOG.md")
+	dir, own := scratch(t)
+	name := filepath.Join(dir, "CHANGELOG.md")
 	text := "# Changelog\n\n## Unreleased\n\nNew.\n\n## 1.10.0 (2026-11-01)\n\n### Added\n- ten\n\n## 1.1.0\n\n- one\n"
-	if err := ownfile.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := own.WriteFile("CHANGELOG.md", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for version, want := range map[string]string{"1.10.0": "### Added\n- ten\n", "1.1.0": "- one\n", "2.0.0": "New.\n"} {
@@ -117,7 +128,7 @@ func TestReleaseNotes(t *testing.T) {
 			t.Errorf("%s: %q, %v", version, got, err)
 		}
 	}
-	if err := ownfile.WriteFile(name, []byte("# Changelog\n\n## 1.1.0\n\n- one\n"), 0o644); err != nil {
+	if err := own.WriteFile("CHANGELOG.md", []byte("# Changelog\n\n## 1.1.0\n\n- one\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := releaseNotes(name, "2.0.0"); err == nil {
@@ -190,9 +201,10 @@ func TestPackagesConfig(t *testing.T) {
 }
 
 func TestCompressed(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "changes")
+	dir, own := scratch(t)
+	name := filepath.Join(dir, "changes")
 	want := bytes.Repeat([]byte("what is new\n"), 10000)
-	if err := ownfile.WriteFile(name, want, 0o644); err != nil {
+	if err := own.WriteFile("changes", want, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	data, err := compressed(name)
@@ -227,15 +239,16 @@ func TestStub(t *testing.T) {
 	if got.Name != "/usr/lib/libx.dylib" || len(got.Exports) != 1 || strings.Join(got.Exports[0].Symbols, " ") != "_one _two" {
 		t.Errorf("%+v", got)
 	}
-	if symbols, err := appleSymbols(t.Context(), targets[3]); err != nil || len(symbols["/usr/lib/libresolv.9.dylib"]) == 0 || len(symbols) < 3 || symbols[systemLibrary] != nil {
+	if symbols, err := appleSymbols(t.Context(), "../..", targets[3]); err != nil || len(symbols["/usr/lib/libresolv.9.dylib"]) == 0 || len(symbols) < 3 || symbols[systemLibrary] != nil {
 		t.Errorf("Go's own sources: %v, %v", symbols, err)
 	}
 }
 
 // TestComponents: a licence that nobody knows stops a release, and what there is is told.
 func TestComponents(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "LICENSE")
-	if err := ownfile.WriteFile(name, []byte("Do what you want.\n"), 0o644); err != nil {
+	dir, own := scratch(t)
+	name := filepath.Join(dir, "LICENSE")
+	if err := own.WriteFile("LICENSE", []byte("Do what you want.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{{"Unknown", name}, {"", name}, {"MIT", ""}, {"MIT", "Unknown"}, {"MIT", name + "-absent"}} {
@@ -276,13 +289,14 @@ func TestComponents(t *testing.T) {
 
 // TestClear: files of another release go, binaries stay.
 func TestClear(t *testing.T) {
-	b := &build{out: t.TempDir()}
-	binary := filepath.Join(b.out, "linux-amd64", "sidecar-ls")
-	if err := ownfile.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+	dir, own := scratch(t)
+	b := &build{out: dir}
+	const binary = "linux-amd64/sidecar-ls"
+	if err := own.Mkdir("linux-amd64", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{binary, filepath.Join(b.out, "sidecar-ls-0.9.0-linux-amd64.tar.gz")} {
-		if err := ownfile.WriteFile(name, nil, 0o644); err != nil {
+	for _, name := range []string{binary, "sidecar-ls-0.9.0-linux-amd64.tar.gz"} {
+		if err := own.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -299,7 +313,7 @@ func TestClear(t *testing.T) {
 	if err != nil || string(sums) != sum([]byte("x"))+"  new\n" {
 		t.Errorf("%s, %v", sums, err)
 	}
-	if _, err := os.Stat(binary); err != nil {
+	if _, err := own.Stat(binary); err != nil {
 		t.Error(err)
 	}
 }
