@@ -595,11 +595,11 @@ func TestUserSource(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	const name = "../../docs/settings.md"
-	golden(t, name, Markdown())
+	golden(t, name, markdown())
 }
 
 func TestVSCodeSchema(t *testing.T) {
-	golden(t, "testdata/vscode.json", string(VSCodeSchema()))
+	golden(t, "testdata/vscode.json", string(vscodeSchema()))
 }
 
 func golden(t *testing.T, name, got string) {

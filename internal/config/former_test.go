@@ -86,10 +86,10 @@ func TestFormers(t *testing.T) {
 			if f.now == "" && !strings.Contains(Near(f.key), f.say) {
 				t.Errorf("whoever asks for it reads %q", Near(f.key))
 			}
-			if shown := strings.Contains(string(VSCodeSchema()), fmt.Sprintf("%q: {", prefix+"."+f.key)); shown == f.file {
+			if shown := strings.Contains(string(vscodeSchema()), fmt.Sprintf("%q: {", prefix+"."+f.key)); shown == f.file {
 				t.Errorf("editors know of it: %v", shown)
 			}
-			if !strings.Contains(Markdown(), f.message()) {
+			if !strings.Contains(markdown(), f.message()) {
 				t.Error("the documentation does not name it")
 			}
 		})
