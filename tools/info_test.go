@@ -64,7 +64,6 @@ func TestFormats(t *testing.T) {
 		golden(t, "format_"+string(format)+".json", string(data)+"\n")
 	}
 	golden(t, "format_text.txt", Text(formatSamples(t)))
-	golden(t, "docs.md", Markdown(formatSamples(t)))
 	if _, err := Encode(formatSamples(t), "yaml", false); err == nil {
 		t.Error("an unknown format: no error")
 	}

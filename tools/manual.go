@@ -42,12 +42,18 @@ func (t *Tool) Manual() Manual {
 	n, _ := compile(t.schema)
 	return Manual{
 		Name: t.Name, Title: t.Title, Description: t.Description, Access: t.Access,
-		Arguments: arguments(t.schema, 0), Open: !n.closed, Example: Example(t),
+		Arguments: Arguments(t.schema), Open: !n.closed, Example: Example(t),
 	}
 }
 
 // deepest bounds the objects in objects that are described: deeper is for nobody.
 const deepest = 3
+
+// Arguments are the members of an object that s is of, as people read of them.
+func Arguments(s *jsonschema.Schema) []Argument { return arguments(s, 0) }
+
+// Note is `integer 1…200, required` or `one of "a", "b", default "a"`.
+func (a Argument) Note() string { return note(a.Type, a.Required, a.Default) }
 
 func arguments(s *jsonschema.Schema, depth int) []Argument {
 	n, _ := compile(s)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -144,31 +143,4 @@ func (t *Tool) Outputs() []OutputSchema {
 		list = append(list, OutputSchema{f.when, s})
 	}
 	return list
-}
-
-// markdownOutput writes what the structured part of results of t has.
-func markdownOutput(b *strings.Builder, t *Tool) {
-	outputs := t.Outputs()
-	if len(outputs) == 0 && t.forms != nil {
-		b.WriteString("\nIts result has no structured part.\n")
-	}
-	for _, o := range outputs {
-		title := "result"
-		if o.When != "" {
-			title += " " + o.When
-		}
-		fmt.Fprintf(b, "\n| %s | type | meaning |\n|---|---|---|\n", title)
-		markdownRows(b, o.Schema, "", outputNote)
-	}
-}
-
-// outputNote is the type of a field, and whether it may be missing.
-func outputNote(s *jsonschema.Schema, p prop) string {
-	required := p.required
-	p.required = false
-	note := argumentNote(s, p)
-	if !required {
-		note += ", optional"
-	}
-	return note
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 type place struct {
@@ -109,40 +107,5 @@ func TestFits(t *testing.T) {
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestOutputsAreDocumented(t *testing.T) {
-	none := NewRead(Def{Name: "none", Description: "None.", Output: NoOutput{}}, func(context.Context, *Call, struct{}) (Result, error) { return Result{}, nil })
-	_, got, _ := strings.Cut(Markdown([]*Tool{gives(nil, false), none}), "\n## other\n")
-	want := `
-### gives
-
-*read*
-
-Gives.
-
-| result | type | meaning |
-|---|---|---|
-| ` + "`list`" + ` | array of object | in order |
-| ` + "`list[].path`" + ` | string | file \| directory |
-| ` + "`list[].line`" + ` | integer, optional | from one |
-| ` + "`at`" + ` | string | when |
-| ` + "`any`" + ` | any value | as it is |
-
-| result of a refusal | type | meaning |
-|---|---|---|
-| ` + "`why`" + ` | string | the reason |
-
-### none
-
-*read*
-
-None.
-
-Its result has no structured part.
-`
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
 	}
 }

@@ -49,7 +49,7 @@ func writeArguments(b *strings.Builder, s *jsonschema.Schema, indent string) {
 		if sub == nil {
 			sub = &jsonschema.Schema{}
 		}
-		fmt.Fprintf(b, "%s- %s (%s)", indent, p.name, argumentNote(sub, p))
+		fmt.Fprintf(b, "%s- %s (%s)", indent, p.name, note(p.node.expected, p.required, sub.Default))
 		if sub.Description != "" {
 			b.WriteString(": " + sub.Description)
 		}
@@ -63,19 +63,18 @@ func writeArguments(b *strings.Builder, s *jsonschema.Schema, indent string) {
 	}
 }
 
-// argumentNote is `integer 1…200, required` or `one of "a", "b", default "a"`.
-func argumentNote(s *jsonschema.Schema, p prop) string {
-	note := p.node.expected
-	if note == "" {
-		note = "any value"
+// note is what kind of value an argument is, and whether it may be missing.
+func note(kind string, required bool, missing json.RawMessage) string {
+	if kind == "" {
+		kind = "any value"
 	}
-	if p.required {
-		note += ", required"
+	if required {
+		kind += ", required"
 	}
-	if s.Default != nil {
-		note += ", default " + string(s.Default)
+	if missing != nil {
+		kind += ", default " + string(missing)
 	}
-	return note
+	return kind
 }
 
 // Example is the arguments of a call of t: its own, or an object with what is

@@ -127,7 +127,7 @@ func TestNamesOfOthers(t *testing.T) {
 
 func TestGeneratedToolsPage(t *testing.T) {
 	const page = "../../docs/tools.md"
-	want := tools.Markdown(all(t))
+	want := tooltest.Page(all(t))
 	if tooltest.Update() {
 		if err := ownfile.Update(page, []byte(want)); err != nil {
 			t.Fatal(err)

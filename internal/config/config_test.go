@@ -593,12 +593,12 @@ func TestUserSource(t *testing.T) {
 	check(t, values{"mode": "manual"}, nil, src)
 }
 
-func TestMarkdown(t *testing.T) {
+func TestGeneratedPage(t *testing.T) {
 	const name = "../../docs/settings.md"
 	golden(t, name, markdown())
 }
 
-func TestVSCodeSchema(t *testing.T) {
+func TestGeneratedVSCodeSchema(t *testing.T) {
 	golden(t, "testdata/vscode.json", string(vscodeSchema()))
 }
 
