@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 

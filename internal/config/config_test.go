@@ -457,7 +457,7 @@ func TestHeld(t *testing.T) {
 				want    values
 			}{{held, c.want}, {trusted(c.now), c.trusted}} {
 				s, _ := Load(user(c.user), of.project)
-				if d := cmp.Diff(map[string]any(of.want), dump(s)); d != "" {
+				if d := cmp.Diff(of.want, dump(s)); d != "" {
 					t.Errorf("held %v (-want +got):\n%s", of.project.Held, d)
 				}
 			}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 

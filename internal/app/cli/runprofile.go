@@ -47,7 +47,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	path, foreign := c.Programs.Find(absolute(a.Argv[0], a.Dir))
 	if foreign != nil {
 		if path, err = lookup.Confined(absolute(a.Argv[0], a.Dir)); err != nil {
-			return ended, nil // the start says that it is not there
+			return ended, nil //nolint:nilerr // the start says that it is not there
 		}
 		if c.profile == "" {
 			fmt.Fprintf(onTerminal(c.Err), "sidecar-ls: it runs without the profile %s: %v; --profile %s asks you whether this program is to have it\n", p.Name, foreign, p.Name)

@@ -207,7 +207,7 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	if kid != nil && git && c.s.apart() && c.s.w.real[rel] != (kid.state == asReal) {
 		return c.exchange(at, rel, info, r)
 	}
-	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && !(c.mayBeReal(rel) && !c.copies(rel))) {
+	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && (!c.mayBeReal(rel) || c.copies(rel))) {
 		c.vanish(rel, kid)
 		delete(at.kids, name)
 		kid = nil

@@ -38,7 +38,7 @@ func (w *world) noteSession() error {
 	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Made: map[string]string{}, Dirty: w.dirty, Unseen: slices.Sorted(maps.Keys(w.hidden))}
 	for rel, h := range w.held {
 		if !h.same {
-			o.Made[rel] = h.node.word()
+			o.Made[rel] = h.word()
 		}
 	}
 	data, err := json.Marshal(o)
@@ -111,7 +111,7 @@ func (m *Manager) rescue(root, dir string) error {
 	}
 	f, err := osfile.Open(filepath.Join(dir, sessionFile), os.O_RDONLY, 0)
 	if err != nil {
-		return nil //nolint:nilerr // no command has begun in it
+		return nil // no command has begun in it
 	}
 	defer f.Close()
 	var of owner

@@ -69,7 +69,7 @@ func (s *shadow) seedEntry(from, to *osfile.Dir, rel string) error {
 	info, err := from.Lstat(name)
 	switch c := s.find(rel); {
 	case err != nil || s.w.held[rel] != nil || s.w.hidden[rel] || workspace.Protected(name) == workspace.Never:
-		return nil //nolint:nilerr // it went
+		return nil // it went
 	case c != nil && c.state == asReal:
 		return nil // commands have the folder's own
 	case isWhiteout(info):

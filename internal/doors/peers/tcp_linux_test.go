@@ -23,7 +23,7 @@ const accepts = "PEERS_TEST_ACCEPTS"
 const named = "PEERS_TEST_NAMED"
 
 func accept() {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
@@ -87,7 +87,7 @@ func (a *acceptor) next() string {
 // dial is a connection of this process.
 func (a *acceptor) dial() net.Conn {
 	a.t.Helper()
-	c, err := net.Dial("tcp", a.at) //nolint:noctx // at once
+	c, err := net.Dial("tcp", a.at)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestTCPSelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	own, err := net.Dial("tcp", l.Addr().String()) //nolint:noctx // at once
+	own, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

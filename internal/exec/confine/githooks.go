@@ -222,5 +222,5 @@ func restaged(dir *os.Root, name string, before []byte) (bool, error) {
 		return true, nil //nolint:nilerr // it is not known, so nothing is committed of it
 	}
 	now, err := index.Staged(after)
-	return err != nil || was != now, nil
+	return err != nil || was != now, nil //nolint:nilerr // likewise
 }

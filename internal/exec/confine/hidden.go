@@ -179,8 +179,3 @@ func refused(path string) bool {
 	}
 	return false
 }
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

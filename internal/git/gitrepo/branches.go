@@ -142,7 +142,7 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 			if was == "" {
 				was = strings.Repeat("0", len(to))
 			}
-			m.after(context.WithoutCancel(ctx), "post-checkout", "", was, to, "1")
+			m.after(context.WithoutCancel(ctx), "post-checkout", was, to, "1")
 		}
 		return "", err
 	}}, nil

@@ -42,7 +42,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 	if err != nil {
 		return res, err
 	}
-	m.after(context.WithoutCancel(ctx), "post-commit", "")
+	m.after(context.WithoutCancel(ctx), "post-commit")
 	res.Notes = append(res.Notes, m.said(ctx)...)
 	return res, nil
 }

@@ -96,7 +96,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if err != nil {
 		return res, err
 	}
-	m.after(context.WithoutCancel(ctx), "post-commit", "")
+	m.after(context.WithoutCancel(ctx), "post-commit")
 	res.Notes = append(res.Notes, m.said(ctx)...)
 	if err := r.settle(ctx, before, res.Hash, req.Paths); err != nil {
 		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); stage the files of the commit again")

@@ -116,10 +116,10 @@ func (m *moment) run(ctx context.Context, r HookRun) (end HookEnd, failed, err e
 }
 
 // after runs a hook that comes when all is done. That it fails is a note.
-func (m *moment) after(ctx context.Context, name, stdin string, args ...string) {
+func (m *moment) after(ctx context.Context, name string, args ...string) {
 	list, err := m.there(ctx, name)
 	if err == nil && len(list) > 0 {
-		list[0].Args, list[0].Stdin = args, stdin
+		list[0].Args = args
 		var failed error
 		if _, failed, err = m.run(ctx, HookRun{Hooks: list}); failed != nil {
 			err = failed

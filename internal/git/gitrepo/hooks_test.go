@@ -31,7 +31,7 @@ func (p plainHooks) Run(ctx context.Context, r HookRun) (end HookEnd, err error)
 		cmd.Dir, cmd.Stdin = r.Dir, strings.NewReader(h.Stdin)
 		cmd.Env = append(os.Environ(), "GIT_INDEX_FILE="+r.Index)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return HookEnd{Failed: h.Name, Said: string(out)}, nil
+			return HookEnd{Failed: h.Name, Said: string(out)}, nil //nolint:nilerr // how it ended says so
 		}
 	}
 	if r.Message != nil {

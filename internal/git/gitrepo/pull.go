@@ -85,7 +85,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context
 		m.names = []string{"post-merge", "reference-transaction", "post-index-change"}
 	}
 	if !way.rebase || res.To == theirs.commit {
-		m.after(context.WithoutCancel(ctx), "post-merge", "", "0")
+		m.after(context.WithoutCancel(ctx), "post-merge", "0")
 	}
 	res.Notes = append(res.Notes, m.said(ctx)...)
 	return res, nil

@@ -40,7 +40,7 @@ func (d *Dir) Close() error {
 
 // Sub opens a directory below d, by its name with slashes. "." opens d once more.
 func (d *Dir) Sub(rel string) (*Dir, error) {
-	at, err := d.Root.OpenRoot(".")
+	at, err := d.OpenRoot(".")
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ var programs = rows(map[string][]place{
 	"smbclient smbmap rpcclient":            {{what: afterPercent, names: "-U --user"}},
 	"lftp open":                             {{what: afterComma, names: "-u --user"}},
 	"keytool jarsigner":                     {{what: ofOption, names: "-storepass -keypass -srcstorepass -deststorepass -srckeypass -destkeypass"}},
-	"ipmitool mosquitto_pub mosquitto_sub":  {{what: ofOption, names: "-P"}},
+	"ipmitool mosquitto_pub mosquitto_sub":  {{what: ofOption, names: "-P"}}, //nolint:misspell // the name of the programs
 	"snmpwalk snmpget snmpset snmpbulkwalk": {{what: ofOption, names: "-A -X -c"}},
 	"rabbitmqctl":                           {{after: "add_user", what: lastOfTwo}, {after: "change_password", what: lastOfTwo}},
 	"wpa_passphrase":                        {{what: lastOfTwo}},

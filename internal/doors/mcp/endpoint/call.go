@@ -83,7 +83,7 @@ func (e *endpoint) run(ctx context.Context, c Call, agent Agent) (*sdk.CallToolR
 	for try := 1; ; try++ {
 		b, err := e.connect(agent)
 		if err != nil {
-			return failure("unavailable: " + e.o.Hide(err.Error())), nil //nolint:nilerr // the model is told
+			return failure("unavailable: " + e.o.Hide(err.Error())), nil // the model is told
 		}
 		res, err := b.Call(ctx, c)
 		var lost *LostError

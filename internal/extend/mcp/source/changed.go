@@ -58,7 +58,7 @@ func (s *server) begins(c *conn) error {
 	c.writes.mu.Lock()
 	defer c.writes.mu.Unlock()
 	if c.writes.running == 0 {
-		s.held(c, w)
+		s.held(w)
 	} else {
 		c.writes.shared = true
 	}
@@ -88,7 +88,7 @@ func (s *server) ends(c *conn, call *tools.Call) (changes []workspace.Change, re
 		why = "other calls of the server ran at the same time"
 	}
 	if why != "" {
-		if names := s.held(c, w); len(names) > 0 {
+		if names := s.held(w); len(names) > 0 {
 			remarks = fmt.Sprintf("\n[What the server changed waits for review in the main tree, because %s: %s.]", why, strings.Join(names, ", "))
 		}
 		return nil, remarks
@@ -107,7 +107,7 @@ func (s *server) ends(c *conn, call *tools.Call) (changes []workspace.Change, re
 }
 
 // held has what the server changed wait for review, and returns the names of the files.
-func (s *server) held(c *conn, w World) (names []string) {
+func (s *server) held(w World) (names []string) {
 	ch, err := w.Changed()
 	for _, sentence := range ch.Said {
 		s.m.o.Log.Warn("mcp server", "server", s.cfg.Name, "changed", sentence)
@@ -140,7 +140,7 @@ func (s *server) rest(c *conn) {
 	if w := c.world(); w != nil {
 		c.writes.mu.Lock()
 		defer c.writes.mu.Unlock()
-		s.held(c, w)
+		s.held(w)
 		w.Close()
 	}
 }
