@@ -282,7 +282,7 @@ func proseOption(text string) bool {
 func (h *hider) assignment(w *shellWord) {
 	eq := strings.IndexByte(w.text, '=')
 	if eq <= 0 || eq > longestName || strings.IndexFunc(w.text[:eq], func(c rune) bool {
-		return !(c < 128 && wordByte(byte(c))) && !strings.ContainsRune("-.:/[]+'\"", c)
+		return (c >= 128 || !wordByte(byte(c))) && !strings.ContainsRune("-.:/[]+'\"", c)
 	}) >= 0 {
 		return
 	}
