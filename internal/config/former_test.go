@@ -119,7 +119,7 @@ func TestFormersLayers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, problems := Load(c.sources...)
-			if diff := cmp.Diff(map[string]any(c.want), dump(s)); diff != "" {
+			if diff := cmp.Diff(c.want, dump(s)); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%v", diff, problems)
 			}
 		})

@@ -32,11 +32,11 @@ func (c *cli) define(name string) *flag.FlagSet {
 	switch name {
 	case "tools":
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
-		c.strictFlag(f, "with --format openai, anthropic or mcp: strict schemas")
+		strictFlag(f, &c.strict, "with --format openai, anthropic or mcp: strict schemas")
 	case "mcp":
 		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
-		c.strictFlag(f, "schemas in the form that strict modes of providers need")
+		strictFlag(f, &c.strict, "schemas in the form that strict modes of providers need")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "acp":
@@ -95,10 +95,11 @@ func (c *cli) define(name string) *flag.FlagSet {
 	return f
 }
 
-func (c *cli) strictFlag(f *flag.FlagSet, usage string) {
+// strictFlag adds a flag that is left out, true or false.
+func strictFlag(f *flag.FlagSet, to **bool, usage string) {
 	f.BoolFunc("strict", usage, func(s string) error {
 		on, err := strconv.ParseBool(s)
-		c.strict = &on
+		*to = &on
 		return err
 	})
 }

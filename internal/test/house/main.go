@@ -25,7 +25,6 @@ func main() {
 	way := flag.String("way", "", "count the functions of one way: edit, accept, undo or command")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	var err error
 	switch {
@@ -39,9 +38,9 @@ func main() {
 	if err == nil {
 		err = w.Flush()
 	}
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "house:", err)
-		stop()
 		os.Exit(1)
 	}
 }

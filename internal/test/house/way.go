@@ -60,7 +60,7 @@ func walk(ctx context.Context, w io.Writer, name string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	above, err := build(ctx, dir)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // Numbers go down only: a type that has lost some gets its new number here.
 var larger = map[string]int{
 	"internal/git/gitrepo.Repo":         179,
-	"server.Server":                     169,
+	"server.Server":                     168,
 	"pendingedits.Store":                168,
 	"internal/agents.Manager":           163,
 	"internal/box/world.world":          136,
@@ -37,7 +37,7 @@ var larger = map[string]int{
 // functions are the structs that have more functions among their fields than MaxFunctions.
 var functions = map[string]int{
 	"tools.Call":  5,
-	"server.Core": 13,
+	"server.Core": 12,
 }
 
 // TestShape bounds types: one with many methods is several that have no names yet.
