@@ -4,5 +4,6 @@
 //
 // Its rooms: loop (our own agent), conversation (runs and their journals), acpdriver and acpserver (both sides of ACP),
 // profile (the table of agents), models (the language models of the settings), evals. A room belongs here when it knows
-// what a run is. Only serve, cli and app use this wing; how processes are confined is exec's, which calls may happen gate's.
+// what a run is. Only serve, cli and app use this wing, and server knows
+// conversation; how processes are confined is exec's, which calls may happen gate's.
 package agents

@@ -2,5 +2,5 @@
 // own program started again with limits.
 //
 // A room belongs here when it starts a process for somebody. How a process is held is in box, whether it may run in gate.
-// App, agents and doors use this wing.
+// App and agents use this wing.
 package exec

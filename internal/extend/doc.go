@@ -3,5 +3,5 @@
 //
 // Its rooms: plugin, trust (what trusted folders said when the user trusted them), mcp/source (tools of MCP
 // servers). A room belongs here when users bring what it reads. What they bring is confined by exec and called by gate,
-// neither of which is known here. Gate, agents, doors and app use this wing.
+// neither of which is known here. Gate, exec, server and app use this wing.
 package extend

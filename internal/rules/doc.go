@@ -2,5 +2,5 @@
 // steps, events, the audit log.
 //
 // A room belongs here when it says what may happen, or keeps what did. Nothing here runs a call: that is gate's. Gate and
-// what stands above it use this wing; it uses sys, text and files.
+// what stands above it use this wing, and config, extend and tools/agents; it uses sys.
 package rules

@@ -1,6 +1,6 @@
 // Package wire is the wing of protocols: LSP, the Agent Client Protocol, the APIs of language models, the hooks of other
 // agents.
 //
-// A room belongs here when it turns bytes into types and back. It trusts nothing that comes in, and decides nothing.
-// Types of a wire stay at their border. Borders (server, doors, agents) use this wing; it uses sys and text.
+// A room belongs here when it turns bytes into types and back. It trusts nothing that comes in, and decides nothing. Types
+// of a wire stay at their border: server, doors, agents, langserver. It uses text, and agenthook the names of files.
 package wire
