@@ -115,7 +115,7 @@ var guardList = []guard{
 	{"internal/gate/dispatch/approve.go", "if decided {", "if decided || true {", "internal/app", "TestAgentWithoutUser"},
 	{"internal/exec/confine/see.go", "if want == worldDisk || err != nil || kind == world.Apart {\n\t\tspec.look()", "if want == worldDisk || err != nil || kind == world.Apart {", "internal/app", "TestMCPAccess"},
 	{"internal/box/sandbox/bwrap_linux.go", "return g.dir != s.Root && within(s.Root, g.dir) }", "return false }", "internal/app", "TestWritableAround"},
-	{"internal/extend/mcp/source/changed.go", "if c.writes.running == 0 {\n\t\ts.held(c, w)", "if c.writes.running == 0 {", "internal/app", "TestMCPWritesOfNobody"},
+	{"internal/extend/mcp/source/changed.go", "if c.writes.running == 0 {\n\t\ts.held(w)", "if c.writes.running == 0 {", "internal/app", "TestMCPWritesOfNobody"},
 	{"internal/config/mcpservers.go", "s.Access == MCPDisk && p.origin != User", "false", "internal/config", "TestMCPAccess"},
 	{"internal/extend/mcp/source/config.go", "if s.Access == config.MCPDisk {", "if false {", "internal/app", "TestMCPAccess"},
 	{"internal/doors/mcp/endpoint/ask.go", "now().Sub(asked) < quickest", "now().Sub(asked) < 0", "internal/doors/mcp/endpoint", "TestWhoSaidNo"},
