@@ -666,7 +666,7 @@ func TestShadowAnswers(t *testing.T) {
 
 // TestShadowLimits: the settings bound how many there are, and how large.
 func TestShadowLimits(t *testing.T) {
-	for key, n := range map[string][2]int{"maxMegabytes": {1, 3}, "maxFiles": {1, 2}, "max": {1, 2}} {
+	for key, n := range map[string][2]int{"maxMegabytes": {1, 3}, "max": {1, 2}} {
 		repo := repository(t, "a.txt", strings.Repeat("x", 2<<20), "b.txt", "b\n")
 		for i, limit := range n {
 			r := connect(t, repo.Dir, fakeeditor.Options{InitializationOptions: object{"sidecar": object{"shadow": object{key: limit}}}})
