@@ -30,7 +30,7 @@ func (m *Manager) learn(profile string, o Offer) {
 	m.known[profile] = o
 }
 
-// listener hears of all runs.
+// listener receives the events of all runs.
 type listener struct{ f func(conversation.Event) }
 
 // Subscribe calls f for every event of every run from now on, each run's in order.

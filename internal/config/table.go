@@ -170,7 +170,7 @@ var table = []Setting{
 	},
 	{
 		Key: "hooks", Type: Hooks, Scope: ScopeClient,
-		Help: "Programs that hear of what agents do and may hold it back, in the format of Claude Code's hooks: an object of events. `false` runs no hooks at all, also none of plugins and of the project. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
+		Help: "Programs that run on events of agents and can block them, in the format of Claude Code's hooks: an object of events. `false` runs no hooks, not even those of plugins and of the project. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
 	},
 	{
 		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never, tighten: moreTools, held: heldTools,

@@ -202,7 +202,7 @@ func (b *Bridge) tool(t acp.ToolCall, u acp.Update) []conversation.Event {
 		c.Outcome = t.Status
 		tell(conversation.CallFinished)
 		events[len(events)-1].Raw = t.RawOutput
-		c.output, c.Diff, c.pictures = "", nil, nil // what comes now is told as a whole
+		c.output, c.Diff, c.pictures = "", nil, nil // the update replaces all of it
 		b.weigh(c)
 	}
 	if len(events) == 0 && u.Raw != nil && (t.Title != "" || t.Locations != nil || t.Content != nil || t.RawInput != nil || t.RawOutput != nil) {
@@ -221,7 +221,7 @@ func (b *Bridge) remember(c *call) {
 	}
 }
 
-// weigh counts the texts of a call anew, and forgets the oldest calls when there is
+// weigh recounts the texts of a call, and forgets the oldest calls when there is
 // too much of them.
 func (b *Bridge) weigh(c *call) {
 	if b.calls[c.ID] != c { // forgotten

@@ -118,7 +118,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("commands changed %d files, and at most %d with %d MiB of text are taken over at a time. Nothing was: the workspace is as it was, and later commands of the session see the changes. Have git ignore what need not be reviewed (.gitignore), or undo the changes", e.Files, e.Limits.Files, e.Bytes>>20)
 }
 
-// was is what commands met under a name; ok is false when nobody knows any more.
+// was returns the file that commands found under a name; ok is false when that is no longer known.
 func (w *world) was(rel string) (h held, ok bool) {
 	if h := w.held[rel]; h != nil {
 		return *h, true
@@ -140,7 +140,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// change is what a command did to a name.
+// change returns what a command did to a name, as a change of the workspace.
 func change(name string, was, now held) workspace.Change {
 	c := workspace.Change{Path: name, BeforeLink: was.link, AfterLink: now.link}
 	if was.there {
