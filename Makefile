@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh Debian machine with Go and gcc:
 #   make demo   builds the server and shows its main job on a sample repository
-#   make test   installs what the tests need and runs them all (the part for VS Code needs Node and npm)
+#   make test   installs what the tests need and runs them (the part for VS Code needs Node and npm); make test-all runs those that are rare and slow
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -11,7 +11,7 @@ export CGO_CFLAGS := -O2 -w
 VSCODE  := editors/vscode
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo cross platforms windows release test sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools machine
+.PHONY: build demo cross platforms windows release man test test-all sweep quick lint bench scoreboard soak bench-knowledge fuzz generate install clean tools machine
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -21,20 +21,27 @@ demo: build ## the main job, in colour
 
 # All that we link takes minutes to compile, so this does it twice and no more: vet reads what the tests link,
 # and the server that they start is compiled with -trimpath, as build does.
-test: tools ## everything with the race detector, and the extension in VS Code's own workbench
+test: tools ## all but the rare with the race detector, and the extension in VS Code's newest workbench
 	$(GO) vet -race ./...
-	$(GO) test -race -timeout 80m ./...
+	$(GO) test -race -timeout 40m ./...
 	cd internal/release && $(GO) vet -race ./... && $(GO) test -race ./...
-	$(MAKE) windows
 	$(MAKE) test-vscode
+
+# Packages with tests that slow.Rare leaves to this; those that are short run once more.
+RARE = $(shell grep -rl --include='*_test.go' 'slow\.Rare(t)' . | xargs -n1 dirname | sort -u)
+
+test-all: tools ## what is rare and slow: long tests, Windows under Wine, the oldest VS Code
+	SIDECAR_TESTS=rare $(GO) test -race -short -timeout 40m $(RARE)
+	$(MAKE) windows
+	$(MAKE) test-vscode-floor
 
 SWEPT := ./internal/agents/loop ./pendingedits ./pki/treesitter ./internal/git/gitrepo ./internal/box/sandbox ./internal/files/workspace ./tools/search ./shadow
 
 sweep: tools ## all that the tests try a part of: each failpoint, long random runs from fresh seeds; hours
 	$(GO) test -timeout 10h $(SWEPT) -everything
 
-quick: ## the everyday loop, 90 seconds: the tests that are short, without the race detector and without installing anything
-	$(GO) test -short ./...
+quick: ## the everyday loop, two minutes when all has changed: the tests of units that are short, without the race detector and without installing anything
+	$(GO) test -short $$($(GO) list ./... | grep -v /internal/test/e2e/)
 	cd internal/release && $(GO) test -short ./...
 
 tools: ## what the tests run: real editors, ripgrep and ctags to compare with, bubblewrap for the sandbox, shells to complete in, a file system that ignores letter case, language servers, agents
@@ -84,8 +91,8 @@ soak: build ## 100,000 mixed calls, and what grows
 	$(GO) run ./bench/soak -server bin/sidecar-ls
 
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
-bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the order again, with indexes kept there, and writes it to LEARNED=file; QUESTIONS=file makes a query set of the commits and comments of the repositories in REPOS; TREE=dir measures its speed there
-	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(CACHE),-cache $(CACHE)) $(if $(LEARNED),-learned $(LEARNED)) $(if $(QUESTIONS),-questions $(QUESTIONS)) $(if $(TREE),-speed $(TREE))
+bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the order again, with indexes kept there, and writes it to LEARNED=file; QUESTIONS=file makes a query set of the commits and comments of the repositories in REPOS; TREE=dir measures its speed there; EMBEDDINGS=ollama or openai, with URL, MODEL and the key in EMBEDDINGS_KEY, adds a column with vectors
+	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(CACHE),-cache $(CACHE)) $(if $(LEARNED),-learned $(LEARNED)) $(if $(QUESTIONS),-questions $(QUESTIONS)) $(if $(TREE),-speed $(TREE)) $(if $(EMBEDDINGS),-embeddings $(EMBEDDINGS)) $(if $(URL),-url $(URL)) $(if $(MODEL),-model $(MODEL))
 
 generate: ## the files that are made from the code: docs and golden files
 	$(GO) test ./... -run 'Golden|Generated|Snapshot|Matrix' -update
@@ -104,11 +111,14 @@ platforms: ## what was built for other systems, tried under qemu and Wine; befor
 	$(MAKE) cross TARGETS=linux-amd64,linux-arm64,windows-amd64
 	internal/test/platforms/testdata/run.sh
 
-windows: ## the Windows server without its parsers, under Wine: the part of the above that each test run has
+windows: ## the Windows server without its parsers, under Wine: the part of the above that make test-all has
 	internal/test/platforms/testdata/windows.sh --quick
 
 release: $(VSCODE)/node_modules/.package-lock.json ## all that version VERSION is published as, in dist/
 	export PATH="$$($(VSCODE)/scripts/setup.sh)/node/bin:$$PATH"; $(RELEASE) -version "$(VERSION)" release
+
+man: ## the documents as man pages, in dist/man: man -M dist/man sidecar-ls, and sidecar-ls-claude, …
+	$(GO) run ./docs/man README.md dist/man
 
 install: ## into GOBIN
 	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/sidecar-ls
@@ -122,7 +132,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode unit-vscode test-vscode bench-vscode pictures
+.PHONY: vsix vscode unit-vscode test-vscode test-vscode-floor bench-vscode pictures
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -140,8 +150,11 @@ vscode: vsix ## installs it into VS Code, or opens a workbench in the browser wi
 unit-vscode: vsix ## the extension is built, and what of it needs no VS Code is tested
 	$(call VSCODE_IN) node scripts/unit.mjs
 
-test-vscode: vsix ## its tests, in VS Code's own workbench: in the newest, and in the oldest that it runs in
-	$(call VSCODE_IN,workbench) node scripts/unit.mjs && scripts/setup.sh workbench floor >/dev/null && VSIX=sidecar-$(VSCODE_TARGET).vsix scripts/e2e.sh
+test-vscode: vsix ## its tests, in VS Code's own newest workbench, and those of its pages
+	$(call VSCODE_IN,workbench) node scripts/unit.mjs && VSIX=sidecar-$(VSCODE_TARGET).vsix scripts/e2e.sh newest page
+
+test-vscode-floor: vsix ## the same in the oldest workbench that it runs in
+	$(call VSCODE_IN,workbench) scripts/setup.sh workbench floor >/dev/null && VSIX=sidecar-$(VSCODE_TARGET).vsix scripts/e2e.sh floor
 
 pictures: vsix ## those of the README and of the extension, in the workbench with a real agent whose model is scripted, into editors/vscode/build/pictures; ONLY=agent takes that with the agent alone
 	$(call VSCODE_IN,workbench) node scripts/pictures.mjs sidecar-$(VSCODE_TARGET).vsix build/pictures $(ONLY)

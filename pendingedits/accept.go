@@ -1,7 +1,9 @@
 package pendingedits
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,123 +19,88 @@ import (
 // and has done nothing, when a hunk is not pending any more or something is
 // newer than sel.Revision; with ErrBatch when sel names a part of a batch.
 func (s *Store) Accept(ctx context.Context, sel Selection) (AcceptResult, error) {
-	if err := s.own(ctx, true); err != nil {
-		return AcceptResult{}, err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return AcceptResult{}, err
-	}
-	defer func() { s.made = nil }() // it may be giant
-	res, landed, err := s.acceptFiles(ctx, sel)
-	s.decided(Decision{What: "accept", Changes: s.made, Failed: res.Failed, Err: err})
+	release, err := s.decide(ctx)
 	if err != nil {
 		return AcceptResult{}, err
 	}
-	for _, session := range landed {
-		res.Commits = append(res.Commits, s.makeCommits(ctx, session)...)
+	defer release()
+	o, commits, landed, err := s.acceptFiles(ctx, sel)
+	announce(s.opts.Observer, Decision{What: "accept", Changes: o.made, Failed: o.failed, Err: err}, o.notes)
+	if err != nil {
+		return AcceptResult{}, err
 	}
-	res.Commits = append(res.Commits, s.makeReady(ctx, sel, true)...)
-	slices.Sort(res.Accepted)
-	res.Revision = s.Revision()
-	return res, nil
+	o.made = nil // it may be giant
+	for _, session := range landed {
+		commits = append(commits, s.makeCommits(ctx, ofBatch(session))...)
+	}
+	commits = append(commits, s.makeCommits(ctx, ready(sel, true))...)
+	slices.Sort(o.names)
+	return AcceptResult{Accepted: o.names, Failed: o.failed, Commits: commits, Revision: s.Revision()}, nil
 }
 
-// acceptFiles is Accept without the commits: it returns the sessions whose
-// batch has landed.
-func (s *Store) acceptFiles(ctx context.Context, sel Selection) (res AcceptResult, landed []string, err error) {
+// acceptFiles is Accept without the commits that are made: it returns those that wait on,
+// and the sessions whose batch has landed.
+func (s *guarded) acceptFiles(ctx context.Context, sel Selection) (all outcome, commits []CommitResult, landed []string, err error) {
 	defer s.hold()()
 	s.mu.Lock()
 	picks, failed, err := s.pick(ctx, sel)
 	sessions := s.sessionsOf(picks, sel)
 	s.mu.Unlock()
 	if err != nil {
-		return AcceptResult{}, nil, err
+		return outcome{}, nil, nil, err
 	}
-	res.Failed = failed
-	single := acceptance{}
-	batches := map[string][]picked{}
+	all.failed = failed
+	single := intent{op: "accept"}
+	batches := map[string]*intent{}
+	for _, session := range sessions { // of commits alone, some
+		batches[session] = &intent{op: "accept", batch: true, session: session}
+	}
 	for _, p := range picks {
 		switch {
 		case !p.e.batch:
-			if err := single.add(p); err != nil {
-				res.Failed = append(res.Failed, Failure{p.e.name, err})
-			}
+			single.accept(p)
 		case len(sel.Names)+len(sel.Hunks) > 0:
-			return AcceptResult{}, nil, fmt.Errorf("%s: %w", p.e.name, ErrBatch)
+			return outcome{}, nil, nil, fmt.Errorf("%s: %w", p.e.name, ErrBatch)
 		default:
-			batches[p.e.session] = append(batches[p.e.session], p)
+			batches[p.e.session].accept(p)
 		}
 	}
-	if err := s.apply(ctx, &single, &res); err != nil {
-		return AcceptResult{}, nil, err
+	if err := s.accept(ctx, &single, &all); err != nil {
+		return outcome{}, nil, nil, err
 	}
 	for _, session := range sessions {
-		if s.acceptBatch(ctx, session, batches[session], &res) {
+		in, failed := batches[session], len(all.failed)
+		err := s.accept(ctx, in, &all)
+		if err == nil && len(all.failed) == failed {
 			landed = append(landed, session)
-		}
-	}
-	return res, landed, nil
-}
-
-// acceptance is one application of edits to the base.
-type acceptance struct {
-	batch   bool // all or nothing
-	session string
-	ready   []picked
-	changes []decided
-}
-
-// add takes p in, or says why it can't be accepted.
-func (a *acceptance) add(p picked) error {
-	c, err := p.change()
-	if err == nil {
-		a.ready, a.changes = append(a.ready, p), append(a.changes, p.decided(c))
-	}
-	return err
-}
-
-// apply makes a's changes, and says in res what was done. The error says that
-// nothing was.
-func (s *Store) apply(ctx context.Context, a *acceptance, res *AcceptResult) error {
-	errs, err := s.change(ctx, "accept", a.changes, a.batch, func(failed []error) (record, error) {
-		var done []picked
-		item := undoItem{batch: a.batch}
-		for i, p := range a.ready {
-			if failed == nil || failed[i] == nil {
-				done = append(done, p)
-				item.changes = append(item.changes, a.changes[i])
-			}
-		}
-		r := s.accepted(done)
-		if done != nil {
-			r.undo = []undoItem{item}
-		}
-		r.commits = s.landed(a.session, item.changes, false)
-		return r, nil
-	})
-	if err != nil {
-		return err
-	}
-	var notes []note
-	var names []string
-	for i, p := range a.ready {
-		if errs[i] != nil {
-			res.Failed = append(res.Failed, Failure{p.e.name, errs[i]})
 			continue
 		}
-		names = append(names, p.e.name)
-		s.made = append(s.made, a.changes[i].told()...)
-		for _, session := range a.changes[i].sessions() {
-			notes = append(notes, note{session, "The user accepted " + p.say(session) + "."})
+		if err != nil {
+			for _, st := range in.steps {
+				all.failed = append(all.failed, Failure{st.name, err})
+			}
 		}
+		s.mu.Lock()
+		for _, q := range ofBatch(session)(&s.queue) {
+			commits = append(commits, CommitResult{Message: q.message, Err: errors.New("it is made when the files of its batch are accepted")})
+		}
+		s.mu.Unlock()
 	}
-	res.Accepted = append(res.Accepted, names...)
-	if a.batch && len(names) > 0 {
-		notes = []note{{a.session, "The user accepted your batch: " + listed(names) + "."}}
+	return all, commits, landed, nil
+}
+
+// accept carries out an intent, and adds to all what was done. The error says that nothing
+// was.
+func (s *guarded) accept(ctx context.Context, in *intent, all *outcome) error {
+	if err := s.carryOut(ctx, in, "the batch is accepted as a whole, and %s can't be: %w"); err != nil {
+		return err
 	}
-	s.notify(notes)
+	o := in.outcome(func(st step, session string) string { return "The user accepted " + st.picked.say(session) + "." })
+	if in.batch && len(o.names) > 0 {
+		o.notes = []note{{in.session, "The user accepted your batch: " + listed(o.names) + "."}}
+	}
+	all.names, all.failed = append(all.names, o.names...), append(all.failed, o.failed...)
+	all.made, all.notes = append(all.made, o.made...), append(all.notes, o.notes...)
 	return nil
 }
 
@@ -146,65 +113,45 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// accepted returns what is left of the entries. s.mu is held.
-func (s *Store) accepted(picks []picked) record {
-	var r record
-	for _, p := range picks {
-		e := s.entries[p.e.name]
-		rest, less := p.left(e, true)
-		switch {
-		case less && rest == nil:
-			r.drops = append(r.drops, p.e.name)
-		case less:
-			r.puts = append(r.puts, rest)
-		}
-	}
-	return r
-}
-
 // Reject drops what sel chooses and tells the agent, with the reason if there
 // is one. Nothing was done, so nothing is undone. What is dropped from a batch
 // leaves its commits too, and a commit that has nothing left is dropped. Its
 // errors are those of Accept, and fs.ErrNotExist for a name that has no edit.
 func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (RejectResult, error) {
-	if err := s.own(ctx, true); err != nil {
-		return RejectResult{}, err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return RejectResult{}, err
-	}
-	defer func() { s.made = nil }() // it may be giant
-	res, notes, seq, err := s.reject(ctx, sel, reason)
-	if err == nil {
-		err = s.log.sync("reject", seq)
-	}
-	s.decided(Decision{What: "reject", Reason: reason, Changes: s.made, Err: err})
+	release, err := s.decide(ctx)
 	if err != nil {
 		return RejectResult{}, err
 	}
-	s.notify(notes)
-	res.Made = s.makeReady(ctx, Selection{}, false)
+	defer release()
+	var res RejectResult
+	var o outcome
+	err = s.write("reject", func() (r record, err error) {
+		r, res, o, err = planReject(ctx, &s.queue, sel, cmp.Or(reason, "no reason given"))
+		return r, err
+	})
+	if err != nil {
+		o.notes = nil
+	}
+	announce(s.opts.Observer, Decision{What: "reject", Reason: reason, Changes: o.made, Err: err}, o.notes)
+	if err != nil {
+		return RejectResult{}, err
+	}
+	res.Made = s.makeCommits(ctx, ready(Selection{}, false))
 	return res, nil
 }
 
-func (s *Store) reject(ctx context.Context, sel Selection, reason string) (res RejectResult, notes []note, seq int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	picks, failed, err := s.pick(ctx, sel)
+// planReject is what rejecting comes to.
+func planReject(ctx context.Context, q *queue, sel Selection, reason string) (r record, res RejectResult, o outcome, err error) {
+	picks, failed, err := q.pick(ctx, sel)
 	if err == nil && len(failed) > 0 {
 		err = failed[0].Err
 	}
 	if err != nil {
-		return res, nil, 0, err
+		return r, res, o, err
 	}
-	if reason == "" {
-		reason = "no reason given"
-	}
-	var r record
+	picks = q.alongWith(picks)
 	for _, p := range picks {
-		s.refuse(p)
+		q.refuse(p)
 		if rest, _ := p.left(p.e, false); rest != nil {
 			r.puts = append(r.puts, rest)
 		} else {
@@ -212,93 +159,128 @@ func (s *Store) reject(ctx context.Context, sel Selection, reason string) (res R
 		}
 		res.Rejected = append(res.Rejected, p.e.name)
 		d := p.rejected()
-		s.made = append(s.made, d.told()...)
+		o.made = append(o.made, d.told()...)
 		for _, session := range d.sessions() {
-			notes = append(notes, note{session, "The user rejected " + p.say(session) + ": " + reason})
+			o.notes = append(o.notes, note{session, "The user rejected " + p.say(session) + ": " + reason})
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		s.made = nil
-		return RejectResult{}, nil, 0, err
+		return record{}, RejectResult{}, outcome{}, err
 	}
-	r.commits, r.unqueued = s.withoutRejected(picks, s.chosenCommits(sel))
-	for _, q := range s.commits {
-		if slices.Contains(r.unqueued, q.id) {
-			res.Commits = append(res.Commits, q.describe())
-			notes = append(notes, note{q.session, fmt.Sprintf("Your queued commit %q will not be made: %s", q.message, reason)})
+	r.commits, r.unqueued = q.withoutRejected(picks, q.chosenCommits(sel))
+	for _, c := range q.commits {
+		if slices.Contains(r.unqueued, c.id) {
+			res.Commits = append(res.Commits, c.describe())
+			o.notes = append(o.notes, note{c.session, fmt.Sprintf("Your queued commit %q will not be made: %s", c.message, reason)})
 		}
 	}
-	if picks != nil || r.unqueued != nil {
-		seq, err = s.commit("reject", r)
-	}
 	slices.Sort(res.Rejected)
-	res.Revision = s.revision
-	return res, notes, seq, err
+	res.Revision = q.revision
+	if picks == nil && r.unqueued == nil {
+		return r, res, o, errNothing
+	}
+	res.Revision++ // that of the record
+	return r, res, o, nil
+}
+
+// alongWith adds to what is rejected the new files for which there is no room without it:
+// below a file that stays, or with the name of a directory that keeps one.
+func (s *queue) alongWith(picks []picked) []picked {
+	var stay []string
+	for _, p := range picks {
+		if p.e.from != "" {
+			stay = append(stay, p.e.from)
+		} else if p.e.kind() == "delete" {
+			stay = append(stay, p.e.name)
+		}
+	}
+	for _, e := range s.sorted() {
+		hinders := func(name string) bool {
+			return strings.HasPrefix(e.name, name+"/") || strings.HasPrefix(name, e.name+"/")
+		}
+		there := func(p picked) bool { return p.e.name == e.name }
+		if e.from == "" && e.base != nil || !slices.ContainsFunc(stay, hinders) || slices.ContainsFunc(picks, there) {
+			continue
+		}
+		if p, err := s.pickOf(e, nil, Selection{}); err == nil {
+			picks = append(picks, p)
+		}
+	}
+	return picks
 }
 
 // Propose makes text the proposal for a file that has one: the user's own edit
 // of it. Conflicts are over, because the user has seen both. It fails with
 // fs.ErrNotExist when nothing is pending for the file.
 func (s *Store) Propose(ctx context.Context, name string, text []byte) error {
-	if err := s.own(ctx, true); err != nil {
-		return err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return err
-	}
-	notes, made, seq, err := s.repropose(name, text)
-	if err == nil {
-		err = s.log.sync("propose", seq)
-	}
-	s.decided(Decision{What: "propose", Changes: []Decided{made}, Err: err})
+	release, err := s.decide(ctx)
 	if err != nil {
 		return err
 	}
-	s.notify(notes)
-	s.makeReady(ctx, Selection{}, false)
-	return nil
+	defer release()
+	made := Decided{Change: workspace.Change{Path: name}}
+	var notes []note
+	err = s.write("propose", func() (r record, err error) {
+		r, notes, err = planProposal(&s.queue, text, &made)
+		return r, err
+	})
+	if err != nil {
+		notes = nil
+	}
+	announce(s.opts.Observer, Decision{What: "propose", Changes: []Decided{made}, Err: err}, notes)
+	if err == nil {
+		s.makeCommits(ctx, ready(Selection{}, false))
+	}
+	return err
 }
 
-func (s *Store) repropose(name string, text []byte) (notes []note, made Decided, _ int64, _ error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	made.Path = name
-	e, err := s.find(name)
+// planProposal is what a text comes to that the user proposes for the file of made, which it
+// completes.
+func planProposal(q *queue, text []byte, made *Decided) (record, []note, error) {
+	e, err := q.find(made.Path)
 	if err != nil {
-		return nil, made, 0, err
+		return record{}, nil, err
 	}
-	name = e.name
-	made = Decided{workspace.Change{Path: name}, e.session, e.tool}
+	name := e.name
+	*made = Decided{workspace.Change{Path: name}, e.session, e.tool}
 	if e.isLink() {
-		return nil, made, 0, refuse(name, errLink)
+		return record{}, nil, refuse(name, errLink)
 	}
-	g := s.stage(e.by())
+	g := q.stage(e.by())
 	g.user = true
-	before, err := g.current(name)
+	r, err := g.propose(e, file(text), made)
 	if err != nil {
-		return nil, made, 0, err
+		return record{}, nil, err
 	}
-	made.Before, made.After = before, text
-	g.want[name] = file(text)
-	r, err := g.record()
-	if err != nil {
-		return nil, made, 0, err
-	}
-	r.commits, r.unqueued = s.withParts(func(q *queued, p part) (part, bool) {
-		if p.name == name && (e.batch && q.session == e.session || q.loose && slices.Contains(e.owners(), q.session)) {
-			return p.rebase(before, file(text)), len(r.puts) > 0 || p.landed > 0
-		}
-		return p, true
-	})
 	said := "The user changed your proposal for " + name + "; read the file again before you edit it."
 	if len(r.puts) == 0 {
 		said = "The user changed your proposal for " + name + " back to what the file is; nothing is pending for it."
 	}
+	var notes []note
 	for _, session := range e.owners() {
 		notes = append(notes, note{session, said})
 	}
-	seq, err := s.commit("propose", r)
-	return notes, made, seq, err
+	return r, notes, nil
+}
+
+// propose makes text the proposal of e, nil that there is no file, and says in made what that changes.
+func (g *stage) propose(e *entry, text []byte, made *Decided) (record, error) {
+	name, q := e.name, g.s
+	before, err := g.current(name)
+	if err != nil {
+		return record{}, err
+	}
+	made.Before, made.After = before, text
+	g.want[name] = text
+	r, err := g.record()
+	if err != nil {
+		return record{}, err
+	}
+	r.commits, r.unqueued = q.withParts(func(c *queued, p part) (part, bool) {
+		if p.name == name && (e.batch && c.session == e.session || c.loose && slices.Contains(e.owners(), c.session)) {
+			return p.rebase(before, text), len(r.puts) > 0 || p.landed > 0
+		}
+		return p, true
+	})
+	return r, nil
 }

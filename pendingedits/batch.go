@@ -1,13 +1,13 @@
 package pendingedits
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // A batch is what a session proposes that is accepted as a whole or not at
@@ -17,14 +17,14 @@ import (
 var ErrBatch = errors.New("it is part of a batch, which is accepted as a whole or not at all")
 
 // mayTouch refuses an edit that would mix a batch with what another session
-// does. s.mu is held.
-func (s *Store) mayTouch(by Proposer, names ...string) error {
+// does.
+func (s *queue) mayTouch(by Proposer, names ...string) error {
 	for _, name := range s.tied(names...) {
 		for _, e := range []*entry{s.entries[name], s.from[name]} {
-			if e == nil || includes([]string{by.Session}, e.owners()) || !e.batch && !by.Batch {
+			if e == nil || hunk.Includes([]string{by.Session}, e.owners()) || !e.batch && !by.Batch {
 				continue
 			}
-			if e, _ := s.resolve(e, false); e == nil {
+			if e, _ := s.look(e, false); e == nil {
 				continue
 			}
 			other := e.owners()
@@ -46,8 +46,8 @@ func (s *Store) mayTouch(by Proposer, names ...string) error {
 }
 
 // sessionsOf lists, in order, the sessions of which something in a batch is
-// among the picks, or among the commits that sel chooses. s.mu is held.
-func (s *Store) sessionsOf(picks []picked, sel Selection) []string {
+// among the picks, or among the commits that sel chooses.
+func (s *state) sessionsOf(picks []picked, sel Selection) []string {
 	found := map[string]bool{}
 	for _, p := range picks {
 		if p.e.batch {
@@ -61,46 +61,9 @@ func (s *Store) sessionsOf(picks []picked, sel Selection) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// acceptBatch applies the picks, which are all that a session has in its
-// batch, together or not at all, and reports whether they have landed.
-func (s *Store) acceptBatch(ctx context.Context, session string, picks []picked, res *AcceptResult) (landed bool) {
-	a := acceptance{batch: true, session: session}
-	blocked := map[string]error{}
-	for _, p := range picks {
-		if err := a.add(p); err != nil {
-			blocked[p.e.name] = err
-		}
-	}
-	for i, name := range slices.Sorted(maps.Keys(blocked)) {
-		res.Failed = append(res.Failed, Failure{name, blocked[name]})
-		if i > 0 {
-			continue
-		}
-		why := fmt.Errorf("the batch is accepted as a whole, and %s can't be: %w", name, blocked[name])
-		for _, p := range picks {
-			if blocked[p.e.name] == nil {
-				res.Failed = append(res.Failed, Failure{p.e.name, why})
-			}
-		}
-	}
-	failed := len(res.Failed)
-	if len(blocked) == 0 {
-		if err := s.apply(ctx, &a, res); err != nil {
-			for _, p := range picks {
-				res.Failed = append(res.Failed, Failure{p.e.name, err})
-			}
-		} else if len(res.Failed) == failed {
-			return true
-		}
-	}
-	res.Commits = append(res.Commits, s.waiting(session, errors.New("it is made when the files of its batch are accepted"))...)
-	return false
-}
-
 // withParts returns the commits that another part or none is in, once keep was
-// asked about every part, and the ids of those that have nothing left. s.mu is
-// held.
-func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queued, empty []string) {
+// asked about every part, and the ids of those that have nothing left.
+func (s *state) withParts(keep func(*queued, part) (part, bool)) (others []*queued, empty []string) {
 	for _, q := range s.commits {
 		var parts []part
 		changed := false
@@ -127,7 +90,7 @@ func (s *Store) withParts(keep func(*queued, part) (part, bool)) (others []*queu
 // landed returns commits as they are once changes have been made to the base:
 // those of the batch of a session or, for "", of what is accepted one by one; with
 // undone, those that take it back.
-func (s *Store) landed(session string, changes []decided, undone bool) []*queued {
+func (s *state) landed(session string, changes []decided, undone bool) []*queued {
 	before, after := map[string][]byte{}, map[string][]byte{}
 	whose := map[string][]string{}
 	for _, c := range changes {
@@ -158,7 +121,7 @@ func (s *Store) landed(session string, changes []decided, undone bool) []*queued
 
 // withoutRejected returns what is left of the commits when the picks are
 // rejected, and the ids of those that go: dropped, and those with nothing left.
-func (s *Store) withoutRejected(picks []picked, dropped []*queued) (others []*queued, gone []string) {
+func (s *state) withoutRejected(picks []picked, dropped []*queued) (others []*queued, gone []string) {
 	type texts struct {
 		session       string   // of a batch, else ""
 		owners, left  []string // whose it was, and is still in part

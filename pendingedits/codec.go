@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // A record is written as fields one after the other: numbers as varints, bytes
@@ -67,68 +68,56 @@ func encode(r record) []byte {
 	w.number(r.nextID)
 	w.flag(r.intent)
 	w.flag(r.ends)
-	w.number(int64(len(r.drops)))
-	for _, name := range r.drops {
-		w.text(name)
-	}
-	w.number(int64(len(r.puts)))
-	for _, e := range r.puts {
-		w.entry(e)
-	}
+	list(w, r.drops, w.text)
+	list(w, r.puts, w.entry)
 	w.number(int64(r.undone))
-	w.number(int64(len(r.undo)))
-	for _, u := range r.undo {
-		w.undo(u)
-	}
+	list(w, r.undo, w.undo)
 	if len(r.commits)+len(r.unqueued)+len(r.committed)+len(r.gone) > 0 { // left out else, as it was before there were any
-		w.commits(r)
+		list(w, r.commits, w.commit)
+		list(w, r.unqueued, w.text)
+		list(w, r.committed, w.commitDone)
 	}
 	if len(r.gone) > 0 {
-		w.number(int64(len(r.gone)))
-		for _, id := range r.gone {
-			w.number(id)
-		}
+		list(w, r.gone, w.number)
 	}
 	return w.b
 }
 
-func (w *encoder) commits(r record) {
-	w.number(int64(len(r.commits)))
-	for _, q := range r.commits {
-		w.text(q.id)
-		w.text(q.session)
-		w.text(q.message)
-		w.number(int64(len(q.models)))
-		for _, m := range q.models {
-			w.text(m)
-		}
-		w.number(q.revision)
-		w.flags(q.begun, q.loose)
-		if q.loose {
-			w.text(q.origin)
-		}
-		w.text(q.head)
-		w.text(q.failed)
-		w.number(int64(len(q.parts)))
-		for _, p := range q.parts {
-			w.text(p.name)
-			w.text(p.source)
-			w.file(p.base)
-			w.file(p.data)
-			w.number(int64(p.mode))
-			w.number(int64(p.landed))
-			w.file(p.final)
-			w.file(p.content)
-		}
+// list writes how many there are, and each.
+func list[T any](w *encoder, all []T, write func(T)) {
+	w.number(int64(len(all)))
+	for _, one := range all {
+		write(one)
 	}
-	w.number(int64(len(r.unqueued)))
-	for _, id := range r.unqueued {
-		w.text(id)
+}
+
+func (w *encoder) commit(q *queued) {
+	w.text(q.id)
+	w.text(q.session)
+	w.text(q.message)
+	list(w, q.models, w.text)
+	w.number(q.revision)
+	w.flags(q.begun, q.loose, q.branch != "")
+	if q.loose {
+		w.text(q.origin)
 	}
-	w.number(int64(len(r.committed)))
-	for _, c := range r.committed {
-		w.commitDone(c)
+	if q.branch != "" {
+		w.text(q.branch)
 	}
+	w.text(q.head)
+	w.text(q.failed)
+	list(w, q.parts, w.part)
+}
+
+func (w *encoder) part(p part) {
+	w.text(p.name)
+	w.text(p.source)
+	w.file(p.base)
+	w.file(p.data)
+	w.number(int64(p.mode))
+	w.number(int64(p.landed))
+	w.file(p.final)
+	w.file(p.content)
 }
 
 func (w *encoder) commitDone(c commitDone) {
@@ -142,7 +131,7 @@ func (w *encoder) entry(e *entry) {
 	w.text(e.name)
 	w.text(e.from)
 	w.file(e.base)
-	shared := !includes([]string{e.session}, e.owners())
+	shared := !hunk.Includes([]string{e.session}, e.owners())
 	w.flags(e.whole, e.batch, e.modeID != "", e.baseLink, e.afterLink, shared, e.command != "")
 	w.file(e.after)
 	w.number(int64(e.mode))
@@ -158,22 +147,15 @@ func (w *encoder) entry(e *entry) {
 	w.number(e.revision)
 	w.number(int64(len(e.hunks)))
 	for _, h := range e.hunks {
-		w.text(h.id)
-		w.number(int64(h.start))
-		w.number(int64(len(h.old)))
-		w.file(join(h.new))
+		w.text(h.ID)
+		w.number(int64(h.Start))
+		w.number(int64(len(h.Old)))
+		w.file(hunk.Join(h.New))
 	}
 	if shared {
 		for _, h := range e.parts() {
-			w.sessions(h.by)
+			list(w, h.By, w.text)
 		}
-	}
-}
-
-func (w *encoder) sessions(by []string) {
-	w.number(int64(len(by)))
-	for _, s := range by {
-		w.text(s)
 	}
 }
 
@@ -195,10 +177,7 @@ func (w *encoder) undo(u undoItem) {
 		w.time(u.at)
 	}
 	if u.batch {
-		w.number(int64(len(u.commits)))
-		for _, c := range u.commits {
-			w.commitDone(c)
-		}
+		list(w, u.commits, w.commitDone)
 	}
 	w.number(int64(len(u.changes)))
 	for _, d := range u.changes {
@@ -213,12 +192,11 @@ func (w *encoder) undo(u undoItem) {
 			w.flags(d.BeforeLink, d.AfterLink)
 		}
 		if shared {
-			w.number(int64(len(d.owners)))
-			for _, o := range d.owners {
-				w.number(int64(o.start))
-				w.number(int64(o.end))
-				w.sessions(o.by)
-			}
+			list(w, d.owners, func(o hunk.Owned) {
+				w.number(int64(o.Start))
+				w.number(int64(o.End))
+				list(w, o.By, w.text)
+			})
 		}
 	}
 }
@@ -228,7 +206,7 @@ func (e *entry) size() int64 {
 	n := 64 + len(e.name) + len(e.from) + len(e.base) + len(e.after) + len(e.session) + len(e.tool) + len(e.command)
 	for _, h := range e.hunks {
 		n += 24
-		for _, line := range h.new {
+		for _, line := range h.New {
 			n += len(line)
 		}
 	}
@@ -287,28 +265,27 @@ func (d *decoder) file() []byte {
 func decode(payload []byte) (record, error) {
 	d := &decoder{b: payload}
 	r := record{revision: d.number(), nextID: d.number(), intent: d.number() == 1, ends: d.number() == 1}
-	for range d.count() {
-		r.drops = append(r.drops, d.text())
-	}
-	for range d.count() {
-		r.puts = append(r.puts, d.entry())
-	}
+	r.drops, r.puts = readList(d, d.text), readList(d, d.entry)
 	r.undone = int(d.number())
-	for range d.count() {
-		r.undo = append(r.undo, d.undo())
+	r.undo = readList(d, d.undo)
+	if len(d.b) > 0 {
+		r.commits, r.unqueued, r.committed = readList(d, d.commit), readList(d, d.text), readList(d, d.commitDone)
 	}
 	if len(d.b) > 0 {
-		d.commits(&r)
-	}
-	if len(d.b) > 0 {
-		for range d.count() {
-			r.gone = append(r.gone, d.number())
-		}
+		r.gone = readList(d, d.number)
 	}
 	if d.bad || len(d.b) > 0 {
 		return record{}, errMalformed
 	}
 	return r, nil
+}
+
+// readList reads what list wrote.
+func readList[T any](d *decoder, read func() T) (all []T) {
+	for range d.count() {
+		all = append(all, read())
+	}
+	return all
 }
 
 // flags reads what encoder.flags wrote, or fewer flags of an older record.
@@ -320,32 +297,25 @@ func (d *decoder) flags(list ...*bool) {
 	d.bad = d.bad || n>>len(list) != 0
 }
 
-func (d *decoder) commits(r *record) {
-	for range d.count() {
-		q := &queued{id: d.text(), session: d.text(), message: d.text()}
-		for range d.count() {
-			q.models = append(q.models, d.text())
-		}
-		q.revision = d.number()
-		d.flags(&q.begun, &q.loose)
-		if q.loose {
-			q.origin = d.text()
-		}
-		q.head, q.failed = d.text(), d.text()
-		for range d.count() {
-			p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}
-			p.landed, p.final, p.content = int(d.number()), d.file(), d.file()
-			d.bad = d.bad || !fs.ValidPath(p.name) || !fs.ValidPath(p.source)
-			q.parts = append(q.parts, p)
-		}
-		r.commits = append(r.commits, q)
+func (d *decoder) commit() *queued {
+	q := &queued{id: d.text(), session: d.text(), message: d.text(), models: readList(d, d.text), revision: d.number()}
+	branch := false
+	d.flags(&q.begun, &q.loose, &branch)
+	if q.loose {
+		q.origin = d.text()
 	}
-	for range d.count() {
-		r.unqueued = append(r.unqueued, d.text())
+	if branch {
+		q.branch = d.text()
 	}
-	for range d.count() {
-		r.committed = append(r.committed, d.commitDone())
-	}
+	q.head, q.failed, q.parts = d.text(), d.text(), readList(d, d.part)
+	return q
+}
+
+func (d *decoder) part() part {
+	p := part{name: d.text(), source: d.text(), base: d.file(), data: d.file(), mode: fs.FileMode(d.number())}
+	p.landed, p.final, p.content = int(d.number()), d.file(), d.file()
+	d.bad = d.bad || !fs.ValidPath(p.name) || !fs.ValidPath(p.source)
+	return p
 }
 
 func (d *decoder) commitDone() commitDone {
@@ -372,16 +342,16 @@ func (d *decoder) entry() *entry {
 	}
 	end := 0
 	for range d.count() {
-		h := hunk{id: d.text(), start: int(d.number())}
+		h := hunk.Hunk{ID: d.text(), Start: int(d.number())}
 		n := int(d.number())
-		h.new = diff.SplitLines(string(d.file()))
+		h.New = diff.SplitLines(string(d.file()))
 		if !e.whole {
-			if h.start < end || n < 0 || n > len(lines) || h.start > len(lines)-n {
+			if h.Start < end || n < 0 || n > len(lines) || h.Start > len(lines)-n {
 				d.bad = true
 				return e
 			}
-			end = h.start + n
-			h.old = lines[h.start:end:end]
+			end = h.Start + n
+			h.Old = lines[h.Start:end:end]
 		}
 		e.hunks = append(e.hunks, h)
 	}
@@ -393,16 +363,14 @@ func (d *decoder) entry() *entry {
 		e.modeBy = by()
 	}
 	for i := range e.hunks {
-		e.hunks[i].by = by()
+		e.hunks[i].By = by()
 	}
 	d.bad = d.bad || len(e.parts()) == 0 || !fs.ValidPath(e.name)
 	return e
 }
 
 func (d *decoder) sessions() (by []string) {
-	for range d.count() {
-		by = append(by, d.text())
-	}
+	by = readList(d, d.text)
 	d.bad = d.bad || len(by) == 0 || !slices.IsSorted(by)
 	return by
 }
@@ -418,9 +386,7 @@ func (d *decoder) undo() undoItem {
 		}
 	}
 	if u.batch {
-		for range d.count() {
-			u.commits = append(u.commits, d.commitDone())
-		}
+		u.commits = readList(d, d.commitDone)
 	}
 	for range d.count() {
 		c := workspace.Change{Path: d.text(), From: d.text(), Before: d.file(), After: d.file(), Mode: fs.FileMode(d.number())}
@@ -431,9 +397,9 @@ func (d *decoder) undo() undoItem {
 		}
 		if shared {
 			last := &u.changes[len(u.changes)-1]
-			for range d.count() {
-				last.owners = append(last.owners, owned{int(d.number()), int(d.number()), d.sessions()})
-			}
+			last.owners = readList(d, func() hunk.Owned {
+				return hunk.Owned{Start: int(d.number()), End: int(d.number()), By: d.sessions()}
+			})
 		}
 	}
 	return u

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // Commit is a commit that waits until its session's batch is accepted or, without
@@ -29,6 +31,7 @@ type Commit struct {
 // CommitRequest is a commit that is to be made now.
 type CommitRequest struct {
 	Message string
+	Branch  string // the new branch that it begins; "" is none
 	Models  []string
 	Files   []CommitFile // sorted by name; none: what is staged
 }
@@ -66,6 +69,7 @@ var ErrNothingToCommit = errors.New("nothing changed since the last commit")
 type queued struct {
 	id, session, message string
 	models               []string
+	branch               string // the new branch that a loose one begins; "" is none
 	parts                []part // sorted by name
 	loose                bool   // it waits for its files, not for a batch
 	origin               string // of a loose one: what it is known by to whoever queued it
@@ -92,7 +96,7 @@ func (p part) land(before, after []byte) part {
 	if p.landed > 0 {
 		base, data = p.final, p.content
 	}
-	content, ok := merge(base, before, data)
+	content, ok := hunk.Merge(base, before, data)
 	if !ok {
 		content = after
 	}
@@ -111,13 +115,13 @@ func (p part) undo(before, after []byte) part {
 }
 
 func (p part) same(q part) bool {
-	return p.landed == q.landed && p.mode == q.mode && same(p.data, q.data) && same(p.final, q.final) && same(p.content, q.content)
+	return p.landed == q.landed && p.mode == q.mode && hunk.Same(p.data, q.data) && hunk.Same(p.final, q.final) && hunk.Same(p.content, q.content)
 }
 
 // rebase returns p for a proposal of which a person made after what was before.
 func (p part) rebase(before, after []byte) part {
 	onto := func(text []byte) []byte {
-		if merged, ok := merge(before, text, after); ok {
+		if merged, ok := hunk.Merge(before, text, after); ok {
 			return merged
 		}
 		return after
@@ -156,48 +160,53 @@ func (q *queued) size() int64 {
 // many commits of the batch wait. It fails with ErrNothingToCommit.
 func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (int, error) {
 	n := 0
-	seq, err := s.owning(ctx, func() (seq int64, err error) {
-		n, seq, err = s.queueCommit(ctx, by, message, models, staged)
-		return seq, err
+	err := s.owning(ctx, func() error {
+		return s.writeQuiet(ctx, "queue", func() (r record, err error) {
+			r, n, err = planCommit(&s.queue, by, message, models, staged)
+			return r, err
+		})
 	})
 	if err != nil {
 		return 0, err
 	}
-	return n, s.log.sync("queue", seq)
+	return n, nil
 }
 
-func (s *Store) queueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (n int, seq int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.quiet(ctx); err != nil {
-		return 0, 0, err
-	}
+// planCommit is what queueing a commit comes to, and how many commits of the batch wait then.
+func planCommit(q *queue, by Proposer, message string, models []string, staged bool) (r record, n int, err error) {
 	if strings.TrimSpace(message) == "" {
-		return 0, 0, fmt.Errorf("the message of a commit must not be empty: %w", fs.ErrInvalid)
+		return record{}, 0, errNoMessage
 	}
-	q := &queued{session: by.Session, message: message, models: slices.Clone(models)}
+	c := &queued{session: by.Session, message: message, models: slices.Clone(models)}
 	if !staged {
-		if q.parts, err = s.unclaimed(by.Session); err != nil {
-			return 0, 0, err
+		if c.parts, err = q.unclaimed(by.Session); err != nil {
+			return record{}, 0, err
 		}
-		if q.parts == nil {
-			return 0, 0, ErrNothingToCommit
-		}
-	}
-	s.nextID++
-	q.id = fmt.Sprintf("c%d", s.nextID)
-	seq, err = s.commit("queue", record{commits: []*queued{q}})
-	for _, other := range s.commits {
-		if other.session == by.Session && !other.loose {
-			n++
+		if c.parts == nil {
+			return record{}, 0, ErrNothingToCommit
 		}
 	}
-	return n, seq, err
+	c.id = q.newCommitID()
+	return record{commits: []*queued{c}}, 1 + len(ofBatch(by.Session)(q)), nil
+}
+
+var errNoMessage = fmt.Errorf("the message of a commit must not be empty: %w", fs.ErrInvalid)
+
+// ofBatch chooses the commits that wait for the batch of a session.
+func ofBatch(session string) func(*queue) []*queued {
+	return func(q *queue) (list []*queued) {
+		for _, c := range q.commits {
+			if c.session == session && !c.loose {
+				list = append(list, c)
+			}
+		}
+		return list
+	}
 }
 
 // unclaimed returns the files of a session's batch that changed since its last
-// commit. s.mu is held.
-func (s *Store) unclaimed(session string) ([]part, error) {
+// commit.
+func (s *queue) unclaimed(session string) ([]part, error) {
 	last := map[string]part{}
 	now := map[string]part{}
 	for _, q := range s.commits {
@@ -216,11 +225,11 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 		if e.session != session || !e.batch {
 			continue
 		}
-		e, r := s.resolve(e, true)
+		e, r := s.look(e, true)
 		if e == nil || !r.offered {
 			continue // it is in the files already, or in conflict
 		}
-		p := part{name: e.name, source: e.source(), base: r.live, data: r.text, mode: e.mode}
+		p := part{name: e.name, source: e.source(), base: r.live.data, data: r.text, mode: e.mode}
 		if e.isLink() {
 			p.data = e.after
 		}
@@ -229,7 +238,7 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 		}
 		now[e.name] = p
 		if e.from != "" {
-			now[e.from] = part{name: e.from, source: e.from, base: r.live}
+			now[e.from] = part{name: e.from, source: e.from, base: r.live.data}
 		}
 	}
 	var parts []part
@@ -239,45 +248,17 @@ func (s *Store) unclaimed(session string) ([]part, error) {
 		} else if _, _, pending := s.lookup(name); !pending {
 			// The agent took its change back since the last commit, or the user
 			// made it.
-			live, err := s.read(name)
+			live, err := readFile(s.base, name, s.moving())
 			if err != nil {
 				return nil, err
 			}
 			p = part{name: name, source: name, base: live, data: live}
 		}
-		if old, ok := last[name]; ok && same(old.data, p.data) && old.mode == p.mode {
+		if old, ok := last[name]; ok && hunk.Same(old.data, p.data) && old.mode == p.mode {
 			continue
 		}
 		parts = append(parts, p)
 	}
 	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
 	return parts, nil
-}
-
-// chosenCommits returns the commits that sel chooses: it names no single edit.
-// s.mu is held.
-func (s *Store) chosenCommits(sel Selection) []*queued {
-	if len(sel.Names)+len(sel.Hunks) > 0 {
-		return nil
-	}
-	var out []*queued
-	for _, q := range s.commits {
-		if sel.Session == "" || q.session == sel.Session {
-			out = append(out, q)
-		}
-	}
-	return out
-}
-
-// waiting says of all commits of a session that they still wait, and why.
-func (s *Store) waiting(session string, why error) []CommitResult {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []CommitResult
-	for _, q := range s.chosenCommits(Selection{Session: session}) {
-		if !q.loose {
-			out = append(out, CommitResult{Message: q.message, Err: why})
-		}
-	}
-	return out
 }

@@ -3,16 +3,18 @@ package pendingedits
 import (
 	"slices"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // State is how a hunk, or the worst hunk of a file, stands to the live text.
-type State string
+type State = hunk.State
 
 // The states of a hunk.
 const (
-	Clean    State = "clean"    // the text around it is as it was when it was proposed
-	Moved    State = "moved"    // the user's changes shifted it
-	Conflict State = "conflict" // the user changed the lines that it changes; it can't be accepted
+	Clean    = hunk.Clean    // the text around it is as it was when it was proposed
+	Moved    = hunk.Moved    // the user's changes shifted it
+	Conflict = hunk.Conflict // the user changed the lines that it changes; it can't be accepted
 )
 
 // Proposer is who proposes edits.
@@ -58,6 +60,7 @@ type Hunk struct {
 	// diffs, a range of no lines starts at the line before it.
 	OldStart, OldLines int
 	NewStart, NewLines int
+	TakenStart         int // as NewStart, in the side Taken; 0 where that is the proposed one
 
 	State State
 	Text  string // lines of a unified diff, without header and context
@@ -66,17 +69,18 @@ type Hunk struct {
 }
 
 func (h Hunk) same(o Hunk) bool {
-	return h.ID == o.ID && h.State == o.State && h.OldStart == o.OldStart && h.OldLines == o.OldLines && h.NewStart == o.NewStart && h.NewLines == o.NewLines &&
+	return h.ID == o.ID && h.State == o.State && h.OldStart == o.OldStart && h.OldLines == o.OldLines && h.NewStart == o.NewStart && h.NewLines == o.NewLines && h.TakenStart == o.TakenStart &&
 		h.Text == o.Text && h.Says == o.Says && h.Again == o.Again && slices.Equal(h.Sessions, o.Sessions)
 }
 
-// Side is one of the two texts of an Edit.
+// Side is one of the texts of an Edit.
 type Side string
 
 // The sides of an Edit.
 const (
 	Base     Side = "base"     // the live text
 	Proposed Side = "proposed" // the live text with every hunk that is not in conflict
+	Taken    Side = "taken"    // with those in conflict, too, in the place of what the user made of their lines
 )
 
 // Selection chooses edits: the named files, and single hunks by id. With none
@@ -118,6 +122,7 @@ type RejectResult struct {
 type UndoResult struct {
 	What     string   // undo or redo
 	Restored []string // sorted
+	Deleted  []string // of these, the files that are gone now, sorted
 	Failed   []Failure
 	Commits  []CommitResult // that were made after the files were accepted; they stay
 	Revision int64

@@ -21,7 +21,7 @@ func FuzzReview(f *testing.F) {
 	f.Add("a\rb\rc", "a\rB\rc\r", uint64(5))
 	f.Fuzz(func(t *testing.T, base, proposal string, seed uint64) {
 		if len(base)+len(proposal) > 4096 {
-			t.Skip("long texts teach nothing new")
+			return // long texts teach nothing new
 		}
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		b := newBench(t, "all", base, "none", base, "some", base)

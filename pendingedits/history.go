@@ -30,53 +30,44 @@ type PastFile struct {
 
 // History returns what was accepted or applied, newest first: that of a session,
 // or of all; limit 0 means all.
-func (s *Store) History(session string, limit int) (list []Past) {
+func (s *guarded) History(session string, limit int) (list []Past) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.undo = s.bounded(s.undo)
-	s.ahead = map[string][]byte{}
-	defer func() { s.ahead = nil }()
+	ahead := map[string][]byte{}
 	for _, u := range slices.Backward(s.undo) {
 		if limit > 0 && len(list) == limit {
 			break
 		}
 		if len(u.changes) == 0 || session != "" && !slices.ContainsFunc(u.changes, func(d decided) bool { return slices.Contains(d.sessions(), session) }) {
-			s.think(u)
+			takeBackIn(&s.queue, ahead, u)
 			continue
 		}
-		list = append(list, s.past(u))
-		s.think(u)
+		list = append(list, past(&s.queue, ahead, u))
+		takeBackIn(&s.queue, ahead, u)
 	}
 	return list
 }
 
-// think makes the files for peek as if u were taken back: an entry counts as
+// takeBackIn adds to ahead what files are once u is taken back: an entry counts as
 // undoable if it is after those above it.
-func (s *Store) think(u undoItem) {
-	if u.undone || u.batch && s.stuck(u) != nil {
+func takeBackIn(q *queue, ahead map[string][]byte, u undoItem) {
+	if u.undone || u.batch && stuck(q, ahead, u) != nil {
 		return
 	}
 	for _, d := range slices.Backward(u.changes) {
-		b, err := s.backward(d, u)
+		b, err := planBack(q, ahead, d, u)
 		if err != nil || !b.needed || d.Link() {
 			continue
 		}
-		s.ahead[b.change.Path] = b.change.After
+		ahead[b.change.Path] = b.change.After
 		if b.change.From != "" {
-			s.ahead[b.change.From] = nil
+			ahead[b.change.From] = nil
 		}
 	}
 }
 
-// peek reads a file as it will be. s.mu is held.
-func (s *Store) peek(name string) ([]byte, error) {
-	if data, ok := s.ahead[name]; ok {
-		return data, nil
-	}
-	return s.read(name)
-}
-
-func (s *Store) past(u undoItem) Past {
+func past(q *queue, ahead map[string][]byte, u undoItem) Past {
 	p := Past{ID: u.name(), At: u.at, Session: u.changes[0].session, Tool: u.changes[0].tool, What: "accept"}
 	switch {
 	case u.undone:
@@ -97,7 +88,7 @@ func (s *Store) past(u undoItem) Past {
 	}
 	if u.undone {
 		p.Why = "it is taken back; redo makes it again"
-	} else if err := s.stuck(u); err != nil {
+	} else if err := stuck(q, ahead, u); err != nil {
 		p.Why = err.Error()
 	} else {
 		p.Undoable = true

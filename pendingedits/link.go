@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // proposedMode is the mode that a file which stays is to have, 0 when it is to
@@ -16,7 +17,7 @@ func (g *stage) proposedMode(name string, live, want []byte) fs.FileMode {
 	}
 	now, ok := g.baseMode[name]
 	if !ok {
-		now = g.s.mode(name)
+		now = modeOf(g.s.base, name)
 	}
 	if mode == 0 || live == nil || want == nil || workspace.IsExec(mode) == workspace.IsExec(now) {
 		return 0
@@ -30,7 +31,7 @@ func (g *stage) modeID(name string, mode fs.FileMode) (id string, by []string) {
 		return e.modeID, e.modeBy
 	}
 	for _, o := range g.again[name] {
-		by = union(by, o.by)
+		by = hunk.Union(by, o.By)
 	}
 	if by == nil {
 		by = []string{g.by.Session}
@@ -44,7 +45,7 @@ func (g *stage) link(c workspace.Change) error {
 	case c.From != "", c.Before == nil && c.After == nil, c.AfterLink && len(c.After) == 0:
 		return refuse(c.Path, fs.ErrInvalid)
 	}
-	now, err := g.s.readNode(c.Path)
+	now, err := readNode(g.s.base, c.Path)
 	if err != nil {
 		return err
 	}
@@ -53,41 +54,46 @@ func (g *stage) link(c workspace.Change) error {
 	if staged || g.s.from[c.Path] != nil || old != nil && !old.isLink() {
 		return refuse(c.Path, fmt.Errorf("%w: another edit of it waits for the user", workspace.ErrConflict))
 	}
+	if old != nil && !now.is(c.Before, c.BeforeLink) && (node{old.after, old.afterLink}).is(c.Before, c.BeforeLink) {
+		c.Before, c.BeforeLink = old.base, old.baseLink // a change on top of what waits
+		if now.is(c.Before, c.BeforeLink) && now.is(c.After, c.AfterLink) {
+			g.unlinked = append(g.unlinked, c.Path)
+			return nil
+		}
+	}
 	if !now.is(c.Before, c.BeforeLink) {
 		return refuse(c.Path, workspace.ErrConflict)
 	}
 	if c.Before == nil {
-		if err := g.roomFor(c.Path); err != nil {
-			return err
-		}
+		g.created = append(g.created, c.Path)
 	}
 	e := g.made(c.Path)
 	e.whole, e.base, e.baseLink, e.after, e.afterLink, e.mode = true, c.Before, c.BeforeLink, c.After, c.AfterLink, c.Mode
-	one := hunk{by: []string{g.by.Session}}
+	one := hunk.Hunk{By: []string{g.by.Session}}
 	if old != nil {
-		one.by = union(one.by, old.hunks[0].by)
+		one.By = hunk.Union(one.By, old.hunks[0].By)
 	}
-	if old != nil && same(old.base, e.base) && same(old.after, e.after) && old.baseLink == e.baseLink && old.afterLink == e.afterLink {
-		one.id, one.by = old.hunks[0].id, old.hunks[0].by
+	if old != nil && hunk.Same(old.base, e.base) && hunk.Same(old.after, e.after) && old.baseLink == e.baseLink && old.afterLink == e.afterLink {
+		one.ID, one.By = old.hunks[0].ID, old.hunks[0].By
 	}
-	if one.id == "" {
-		one.id = g.s.newID()
+	if one.ID == "" {
+		one.ID = g.s.newID()
 	}
-	e.hunks = []hunk{one}
+	e.hunks = []hunk.Hunk{one}
 	g.links = append(g.links, e)
 	return nil
 }
 
-// backwardLink is backward for a change of a link.
-func (s *Store) backwardLink(b backward) (backward, error) {
+// planLinkBack is planBack for a change of a link.
+func planLinkBack(q *queue, b backward) (backward, error) {
 	d := b.of
-	now, err := s.readNode(d.Path)
+	now, err := readNode(q.base, d.Path)
 	if err != nil {
 		return b, err
 	}
 	b.change = workspace.Change{Path: d.Path, Before: d.After, BeforeLink: d.AfterLink, After: d.Before, AfterLink: d.BeforeLink, Mode: d.Mode}
 	switch {
-	case s.entries[d.Path] != nil && !s.entries[d.Path].isLink():
+	case q.entries[d.Path] != nil && !q.entries[d.Path].isLink():
 		return b, fmt.Errorf("another edit of it waits; accept or reject that first: %w", workspace.ErrConflict)
 	case now.is(d.Before, d.BeforeLink):
 	case now.is(d.After, d.AfterLink):
@@ -99,7 +105,7 @@ func (s *Store) backwardLink(b backward) (backward, error) {
 }
 
 // linkAgain makes what was taken back pending, and what was accepted again not.
-func (s *Store) linkAgain(b backward, undone bool, r *record) {
+func (s *queue) linkAgain(b backward, undone bool, r *record) {
 	d := b.of
 	if undone {
 		if s.entries[d.Path] != nil {
@@ -110,7 +116,7 @@ func (s *Store) linkAgain(b backward, undone bool, r *record) {
 	g := s.stage(Proposer{Session: d.session, Tool: d.tool, Batch: b.batch})
 	e := g.made(d.Path)
 	e.whole, e.base, e.baseLink, e.after, e.afterLink, e.mode = true, d.Before, d.BeforeLink, d.After, d.AfterLink, d.Mode
-	e.hunks = []hunk{{id: s.newID(), by: d.sessions()}}
+	e.hunks = []hunk.Hunk{{ID: s.newID(), By: d.sessions()}}
 	r.puts = append(r.puts, e)
 }
 

@@ -130,11 +130,9 @@ func BenchmarkManyHunks(b *testing.B) {
 // number, and not with its square.
 func TestManyHunksGrow(t *testing.T) {
 	slow.Test(t)
-	if testing.Short() {
-		t.Skip("compiles the packages to count what they do")
-	}
+	slow.Test(t) // it compiles the packages to count what they do
 	const n = 500
-	over := []string{".", "../internal/text/diff", "slices", "sort"}
+	over := []string{".", "./internal/hunk", "../internal/text/diff", "slices", "sort"}
 	counts := opcount.Count(t, "TestManyHunksWork", []int{n, 4 * n}, over...)
 	small, large := counts[0], counts[1]
 	t.Logf("%d and %d hunks: %d and %d statements, %.1f times as many", n, 4*n, small, large, float64(large)/float64(small))

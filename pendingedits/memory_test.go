@@ -19,6 +19,15 @@ type memory struct {
 	clock int64
 }
 
+// Base implements workspace.Files.
+func (m *memory) Base() (*workspace.Disk, []string) { return nil, nil }
+
+// Node implements what workspace.NodeOf asks for: there are no links.
+func (m *memory) Node(name string) (workspace.Node, error) {
+	_, err := m.ReadFile(name)
+	return workspace.Node{Exists: err == nil}, nil
+}
+
 func newMemory() *memory { return &memory{files: fstest.MapFS{}} }
 
 func (m *memory) set(name, text string) {

@@ -2,8 +2,6 @@ package pendingedits
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -82,14 +80,14 @@ func mapped[T any](list []T, f func(T) T) []T {
 }
 
 // toLog is r as it is written, and fromLog as it is in memory.
-func (s *Store) toLog(r record) record {
+func (s *state) toLog(r record) record {
 	if s.called == nil {
 		return r
 	}
 	return r.renamed(func(name string) string { return kept(s.called, name) })
 }
 
-func (s *Store) fromLog(r record) record {
+func (s *state) fromLog(r record) record {
 	if s.called == nil {
 		return r
 	}
@@ -114,14 +112,13 @@ func (s *Store) Move(ctx context.Context, base workspace.View, names Names, comm
 	if err := s.quiet(ctx); err != nil {
 		return err
 	}
-	all := s.state()
+	all := s.records()
 	for i, r := range all {
 		all[i] = s.toLog(r)
 	}
 	s.base, s.called, s.opts.Commits = base, names, commits
-	s.files = workspace.NewOverlay(base, layer{s, names})
-	s.entries, s.from, s.resolved, s.away = map[string]*entry{}, map[string]*entry{}, map[string]*resolution{}, map[string]*entry{}
-	s.undo, s.commits, s.intent, s.names = nil, nil, nil, nil
+	s.files = workspace.NewOverlay(base, layer{&s.guarded, names})
+	s.clear()
 	for _, r := range all {
 		s.replay(s.fromLog(r))
 	}
@@ -137,28 +134,42 @@ func (s *Store) Move(ctx context.Context, base workspace.View, names Names, comm
 // has too, under the name that it calls them. Of a file that has an edit here
 // already the other one stays where it is.
 func (s *Store) Take(ctx context.Context, from *Store, name func(theirs string) (ours string, ok bool)) error {
-	_, err := s.owning(ctx, func() (int64, error) { return 0, s.importFrom(ctx, from, name) })
-	return err
+	return s.owning(ctx, func() error { // which holds nothing of the other one while it waits
+		from.reviewing.Lock()
+		defer from.reviewing.Unlock()
+		from.mu.Lock()
+		defer from.mu.Unlock()
+		if err := from.quiet(ctx); err != nil {
+			return err
+		}
+		var gone record
+		err := s.writeQuiet(ctx, "record", func() (taken record, err error) {
+			if taken, gone = planTake(&s.queue, &from.queue, name); len(taken.puts) == 0 {
+				err = errNothing
+			}
+			return taken, err
+		})
+		if err != nil || len(gone.drops) == 0 {
+			return err
+		}
+		// A crash here leaves them in both, where the older ones are found to be done.
+		seq, err := from.commit("record", gone)
+		if err != nil {
+			return err
+		}
+		return from.log.Sync("record", seq)
+	})
 }
 
-func (s *Store) importFrom(ctx context.Context, from *Store, name func(theirs string) (ours string, ok bool)) error {
-	from.reviewing.Lock()
-	defer from.reviewing.Unlock()
-	from.mu.Lock()
-	defer from.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := errors.Join(from.quiet(ctx), s.quiet(ctx)); err != nil {
-		return err
-	}
-	var taken, gone record
+// planTake is what comes here of another queue, and what is gone there then.
+func planTake(q, from *queue, name func(theirs string) (ours string, ok bool)) (taken, gone record) {
 	for _, e := range from.sorted() {
 		next := *e
 		var here, all bool
-		if next.name, here = name(e.name); !here || s.entries[next.name] != nil {
+		if next.name, here = name(e.name); !here || q.entries[next.name] != nil {
 			continue
 		}
-		if next.from, all = name(e.from); !all && e.from != "" || e.from != "" && s.from[next.from] != nil {
+		if next.from, all = name(e.from); !all && e.from != "" || e.from != "" && q.from[next.from] != nil {
 			continue
 		}
 		if e.from == "" {
@@ -166,58 +177,17 @@ func (s *Store) importFrom(ctx context.Context, from *Store, name func(theirs st
 		}
 		next.hunks = slices.Clone(e.hunks)
 		for i := range next.hunks {
-			next.hunks[i].id = s.newID()
+			next.hunks[i].ID = q.newID()
 		}
 		taken.puts = append(taken.puts, &next)
 		gone.drops = append(gone.drops, e.name)
 	}
-	if len(taken.puts) == 0 {
-		return nil
-	}
-	seq, err := s.commit("record", taken)
-	if err == nil {
-		err = s.log.sync("record", seq)
-	}
-	if err != nil {
-		return err
-	}
-	// A crash here leaves them in both, where the older ones are found to be done.
-	if seq, err = from.commit("record", gone); err == nil {
-		err = from.log.sync("record", seq)
-	}
-	return err
-}
-
-// state is what is true, as records that make it so. s.mu is held.
-func (s *Store) state() []record {
-	var out []record
-	add := func(r record) {
-		r.revision, r.nextID = s.revision, s.nextID
-		out = append(out, r)
-	}
-	for _, list := range []map[string]*entry{s.entries, s.away} {
-		for _, name := range slices.Sorted(maps.Keys(list)) {
-			add(record{puts: []*entry{list[name]}})
-		}
-	}
-	for _, u := range s.undo {
-		add(record{undo: []undoItem{u}})
-	}
-	for _, q := range s.commits {
-		add(record{commits: []*queued{q}})
-	}
-	if s.intent != nil {
-		out = append(out, *s.intent)
-	}
-	if out == nil {
-		add(record{})
-	}
-	return out
+	return taken, gone
 }
 
 // current is what a file is called in the view that s is over now, which others
-// call by name. s.mu is held.
-func (s *Store) current(others Names, name string) string {
+// call by name.
+func (s *state) current(others Names, name string) string {
 	if others == s.called || name == "" {
 		return name
 	}

@@ -12,63 +12,12 @@ import (
 
 // Modes and links. That a file is to be executable, or not, is a hunk of its
 // entry; that a link comes, goes or leads elsewhere is an entry of its own,
-// which is taken or left as one. In the queue's view a mode is as the base has
-// it, and a new link is not there, until they are accepted; Node tells what is
-// proposed.
-
-// node is what a name has in the base, no link followed.
-type node struct {
-	data []byte // text, or the target of a link; nil: nothing
-	link bool
-}
-
-func (n node) is(data []byte, link bool) bool {
-	return same(n.data, data) && (n.data == nil || n.link == link)
-}
-
-func (s *Store) readNode(name string) (node, error) {
-	n, err := workspace.NodeOf(s.base, name)
-	if err != nil || !n.Exists {
-		return node{}, err
-	}
-	if n.Link != "" {
-		return node{[]byte(n.Link), true}, nil
-	}
-	data, err := s.readBeside(name, nil)
-	return node{data: data}, err
-}
-
-// mode is that of a file of the base; 0 when it has none.
-func (s *Store) mode(name string) fs.FileMode {
-	if info, err := s.base.Stat(name); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0
-}
-
-// changesMode reports whether c makes a file that stays executable, or not.
-func (d decided) changesMode() bool {
-	return d.Mode != 0 && d.Before != nil && d.After != nil && !d.Link()
-}
-
-func (e *entry) isLink() bool { return e.baseLink || e.afterLink }
+// which is taken or left as one. The queue's view follows a link that is proposed, and
+// has a mode as the base has it until it is accepted; Node tells what is proposed.
 
 // changesMode reports whether a whole changes the mode of a file that stays.
 func (e *entry) changesMode(r *resolution) bool {
-	return e.mode != 0 && e.base != nil && e.after != nil && r.live != nil && workspace.IsExec(e.mode) != workspace.IsExec(r.liveMode)
-}
-
-// meetLink is meet for a link.
-func (e *entry) meetLink(r *resolution) {
-	live := node{r.live, r.liveLink}
-	r.done = live.is(e.after, e.afterLink)
-	r.text = r.live
-	switch {
-	case !live.is(e.base, e.baseLink):
-		r.state = Conflict
-	case !e.afterLink: // no link is there then, which the view can show
-		r.text, r.shown = e.after, true
-	}
+	return e.mode != 0 && e.base != nil && e.after != nil && r.live.data != nil && workspace.IsExec(e.mode) != workspace.IsExec(r.live.stamp.mode)
 }
 
 // Modes as git writes them.
@@ -125,21 +74,21 @@ func (e *entry) linkLines() string {
 
 // patch is what would be accepted of e, in git's format.
 func patch(e *entry, r *resolution) string {
-	p := diff.FilePatch{OldName: e.source(), NewName: e.name, OldMode: gitMode(r.liveMode), NewMode: gitMode(r.liveMode), Old: string(r.live), New: string(r.text)}
+	p := diff.FilePatch{OldName: e.source(), NewName: e.name, OldMode: gitMode(r.live.stamp.mode), NewMode: gitMode(r.live.stamp.mode), Old: string(r.live.data), New: string(r.text)}
 	if e.mode != 0 {
 		p.NewMode = gitMode(e.mode)
 	}
 	text := r.text
 	if e.isLink() {
 		text, p.New = e.after, string(e.after)
-		if r.liveLink {
+		if r.live.link {
 			p.OldMode = gitLink
 		}
 		if e.afterLink {
 			p.NewMode = gitLink
 		}
 	}
-	if r.live == nil {
+	if r.live.data == nil {
 		p.OldName = ""
 	}
 	if text == nil {

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -18,7 +20,7 @@ import (
 // itself, and stays while the agent goes on with the text.
 func TestMode(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no modes here")
+		needs.Skip(t, needs.FileModes, "files have no modes here")
 	}
 	b := newBench(t, "f", ten, "bin", "\x00")
 	view := b.store.For(agent)
@@ -139,8 +141,8 @@ func TestLinkConflicts(t *testing.T) {
 	if n, err := workspace.NodeOf(view, "f"); err != nil || n.Link != "g" {
 		t.Errorf("%+v %v", n, err)
 	}
-	if got := text(view, "f"); got != "f\n" {
-		t.Errorf("the view has %q before it is accepted", got)
+	if got := text(view, "f"); got != "g\n" {
+		t.Errorf("the view has %q through the link", got)
 	}
 	if err := b.store.Propose(t.Context(), "f", []byte("x")); err == nil {
 		t.Error("the text of a link was edited")
@@ -160,5 +162,124 @@ func TestLinkConflicts(t *testing.T) {
 	must(ownfile.Symlink("elsewhere", filepath.Join(b.dir, "f")))
 	if u, err := b.store.Undo(t.Context()); err != nil || len(u.Failed) != 1 {
 		t.Errorf("a link that the user changed was taken back: %+v %v", u, err)
+	}
+}
+
+// linked is a bench with a link, one to a directory with a link in it, and one that leads
+// nowhere.
+func linked(t *testing.T) *bench {
+	b := newBench(t, "target", "text\n", "d/in", "in\n", "d/target", "other\n")
+	for name, to := range map[string]string{"link": "target", "dir": "d", "d/link": "target", "lost": "nowhere", "away": "/no/such/place"} {
+		symlink.Make(t, to, filepath.Join(b.dir, filepath.FromSlash(name)))
+	}
+	return b
+}
+
+func (b *bench) readlink(name string) string {
+	to, err := os.Readlink(filepath.Join(b.dir, name))
+	if err != nil {
+		return "no link"
+	}
+	return to
+}
+
+// TestLinkGoesItself: who deletes or moves a link has its file left alone, whether the
+// change speaks of the link or of the text that it shows, and after a restart, too.
+func TestLinkGoesItself(t *testing.T) {
+	raw := func(s string) []byte { return []byte(s) }
+	for _, c := range []struct {
+		name    string
+		changes []workspace.Change
+		names   []string // of the edits
+		links   map[string]string
+		target  string
+	}{
+		{"delete by its text", []workspace.Change{{Path: "link", Before: raw("text\n")}}, []string{"link"}, map[string]string{"link": "no link"}, "text\n"},
+		{"delete", []workspace.Change{{Path: "link", Before: raw("target"), BeforeLink: true}}, []string{"link"}, map[string]string{"link": "no link"}, "text\n"},
+		{"delete one that leads nowhere", []workspace.Change{{Path: "lost", Before: raw("nowhere"), BeforeLink: true}}, []string{"lost"}, map[string]string{"lost": "no link"}, "text\n"},
+		{"delete one that leads out", []workspace.Change{{Path: "away", Before: raw("/no/such/place"), BeforeLink: true}}, []string{"away"}, map[string]string{"away": "no link"}, "text\n"},
+		{"delete below a linked directory", []workspace.Change{{Path: "dir/link", Before: raw("other\n")}}, []string{"d/link"}, map[string]string{"d/link": "no link", "dir": "d"}, "text\n"},
+		{"delete a file below a linked directory", []workspace.Change{{Path: "dir/in", Before: raw("in\n")}}, []string{"d/in"}, map[string]string{"dir": "d"}, "text\n"},
+		{"move by its text", []workspace.Change{{From: "link", Path: "new/link", Before: raw("text\n"), After: raw("text\n")}}, []string{"link", "new/link"}, map[string]string{"link": "no link", "new/link": "target"}, "text\n"},
+		{"move and edit", []workspace.Change{{From: "link", Path: "l", Before: raw("text\n"), After: raw("new\n")}}, []string{"l", "link", "target"}, map[string]string{"link": "no link", "l": "target"}, "new\n"},
+		{"move", []workspace.Change{{Path: "lost", Before: raw("nowhere"), BeforeLink: true}, {Path: "l", After: raw("nowhere"), AfterLink: true}}, []string{"l", "lost"}, map[string]string{"lost": "no link", "l": "nowhere"}, "text\n"},
+		{"edit", []workspace.Change{{Path: "link", Before: raw("text\n"), After: raw("new\n")}}, []string{"target"}, map[string]string{"link": "target"}, "new\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := linked(t)
+			before := b.readlink(c.changes[0].Path)
+			if err := b.store.For(agent).Apply(t.Context(), c.changes...); err != nil {
+				t.Fatal(err)
+			}
+			b.reopen()
+			var names []string
+			for _, e := range b.store.List("").Edits {
+				names = append(names, e.Name)
+			}
+			if !slices.Equal(names, c.names) {
+				t.Fatalf("pending: %q, want %q", names, c.names)
+			}
+			check := func(when string) {
+				t.Helper()
+				for name, want := range c.links {
+					if got := b.readlink(name); got != want {
+						t.Errorf("%s: %s leads to %q, want %q", when, name, got, want)
+					}
+				}
+				if got := text(b.disk, "target"); got != c.target {
+					t.Errorf("%s: the target has %q", when, got)
+				}
+			}
+			b.acceptAll()
+			check("accepted")
+			if r, err := b.store.Undo(t.Context()); err != nil || len(r.Failed) > 0 {
+				t.Fatalf("%+v %v", r, err)
+			}
+			if got := b.readlink(c.changes[0].Path); got != before || text(b.disk, "target") != "text\n" {
+				t.Errorf("taken back, it leads to %q, and the target has %q", got, text(b.disk, "target"))
+			}
+			b.reopen()
+			if r, err := b.store.RedoTo(t.Context(), ""); err != nil || len(r.Failed) > 0 {
+				t.Fatalf("%+v %v", r, err)
+			}
+			check("redone")
+		})
+	}
+}
+
+// TestLinkWaits: the view has a link where it will be, and follows it; what else is done
+// to it while it waits becomes one proposal.
+func TestLinkWaits(t *testing.T) {
+	b := linked(t)
+	view := b.store.For(agent)
+	apply := func(changes ...workspace.Change) {
+		t.Helper()
+		if err := view.Apply(t.Context(), changes...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(workspace.Change{From: "link", Path: "l", Before: []byte("text\n"), After: []byte("text\n")})
+	if got := text(view, "l"); got != "text\n" {
+		t.Errorf("through the new link: %q", got)
+	}
+	if _, err := view.Stat("link"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old link: %v", err)
+	}
+	list, err := view.ReadDir(".")
+	if err != nil || !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() == "l" }) {
+		t.Errorf("%v %v", list, err)
+	}
+	apply(workspace.Change{Path: "l", Before: []byte("text\n"), After: []byte("new\n")})
+	if got := text(view, "target"); got != "new\n" {
+		t.Errorf("edited through the new link: %q", got)
+	}
+	apply(workspace.Change{Path: "link", After: []byte("a file\n")})
+	if got := text(view, "link"); got != "a file\n" {
+		t.Errorf("in its place: %q", got)
+	}
+	apply(workspace.Change{Path: "l", Before: []byte("target"), BeforeLink: true})
+	b.acceptAll()
+	if text(b.disk, "link") != "a file\n" || b.readlink("link") != "no link" || text(b.disk, "target") != "new\n" || b.readlink("l") != "no link" {
+		t.Errorf("accepted: %q %q %q", text(b.disk, "link"), text(b.disk, "target"), b.readlink("l"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/wal"
 )
 
 // Open returns the queue that is kept in dir, which is made by the first edit,
@@ -22,17 +23,24 @@ func Open(dir string, base workspace.View, opts Options) (*Store, error) {
 	if opts.Fail == nil {
 		opts.Fail = func(string) error { return nil }
 	}
-	s := &Store{
-		base: base, opts: opts, called: opts.Names, log: newLog(dir, opts),
-		entries: map[string]*entry{}, away: map[string]*entry{}, from: map[string]*entry{}, resolved: map[string]*resolution{},
-		kick: make(chan struct{}, 1), done: make(chan struct{}), ended: make(chan struct{}),
+	s := &Store{done: make(chan struct{}), ended: make(chan struct{})}
+	s.opts = opts
+	s.queue = queue{
+		state: state{limits: opts.Undo, now: opts.Now, called: opts.Names},
+		base:  base, log: wal.New(dir, opts.Prepare, opts.Fail), kick: make(chan struct{}, 1),
 	}
-	s.files = workspace.NewOverlay(base, layer{s, s.called})
+	s.clear()
+	s.files = workspace.NewOverlay(base, layer{&s.guarded, s.called})
 	if err := s.acquire(context.Background()); err != nil && (opts.Wait == 0 || !errors.Is(err, ErrLocked)) {
 		return nil, err
 	}
 	s.revision = max(s.revision, opts.Now().UnixMilli())
-	go s.notifyChanges()
+	go func() {
+		defer close(s.done)
+		for range s.kick {
+			opts.Observer.Changed()
+		}
+	}()
 	if opts.Wait > 0 {
 		s.polling.Go(s.poll)
 	}
@@ -55,7 +63,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	<-s.done
 	s.polling.Wait()
-	return s.log.close()
+	return s.log.Close()
 }
 
 // BaseChanged says that the base's text of these files changed. Their
@@ -66,15 +74,7 @@ func (s *Store) BaseChanged(names ...string) {
 	defer s.mu.Unlock()
 	for _, name := range names {
 		if e, err := s.find(name); err == nil {
-			s.resolve(e, true)
+			s.look(e, true)
 		}
-	}
-}
-
-// notifyChanges calls Changed until the store is closed.
-func (s *Store) notifyChanges() {
-	defer close(s.done)
-	for range s.kick {
-		s.opts.Observer.Changed()
 	}
 }

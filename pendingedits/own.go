@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/wal"
 )
 
 // A directory belongs to one store at a time. Until it is there, it is
@@ -63,16 +67,16 @@ func (s *Store) Locked() error {
 	return nil
 }
 
-// owning does what changes the queue. It is done again when another process
-// made the directory meanwhile: that one's edits are part of the queue then.
-func (s *Store) owning(ctx context.Context, change func() (int64, error)) (int64, error) {
+// owning makes a change of the queue once the directory is ours. It is made again when another
+// process made the directory meanwhile: that one's edits are part of the queue then.
+func (s *Store) owning(ctx context.Context, change func() error) error {
 	for {
 		if err := s.own(ctx, true); err != nil {
-			return 0, err
+			return err
 		}
-		seq, err := change()
-		if s.owned.Load() || !errors.Is(err, errOthers) && !errors.Is(err, ErrLocked) {
-			return seq, err
+		err := change()
+		if err == nil || s.owned.Load() || !errors.Is(err, wal.ErrOthers) && !errors.Is(err, ErrLocked) {
+			return err
 		}
 	}
 }
@@ -100,20 +104,33 @@ func (s *Store) load() (reports []string, release func(), err error) {
 	if s.closed {
 		return nil, nil, fs.ErrClosed
 	}
-	records, reports, began, err := s.log.open()
-	if err != nil || !began {
-		s.owned.Store(s.log.isOpen())
-		return nil, nil, err
+	var records []record
+	found, err := s.log.Open(func(b []byte) error {
+		r, err := decode(b)
+		records = append(records, r)
+		return err
+	})
+	if err != nil || !found.Began {
+		s.owned.Store(s.log.IsOpen())
+		return nil, nil, lockedBy(err)
 	}
 	for _, r := range records {
 		s.replay(s.fromLog(r))
 	}
-	if s.log.damaged {
+	if found.Damaged {
 		if err := s.compact(); err != nil {
-			return nil, nil, errors.Join(err, s.log.close())
+			return nil, nil, errors.Join(err, s.log.Close())
 		}
 	}
-	return reports, s.holding(), nil
+	return found.Reports, s.holding(), nil
+}
+
+// lockedBy is err as an ErrLocked, if another process holds the directory.
+func lockedBy(err error) error {
+	if _, ok := errors.AsType[*filelock.HeldError](err); ok {
+		return fmt.Errorf("%w: %w", err, ErrLocked)
+	}
+	return err
 }
 
 // acquire reads the log, if there is one and no other process has it, and finishes
@@ -129,9 +146,18 @@ func (s *Store) acquire(ctx context.Context) error {
 	err = s.finishIntent(context.WithoutCancel(ctx), false)
 	if err != nil {
 		release()
-		return fmt.Errorf("pending edits: %w", errors.Join(err, s.log.close()))
+		return fmt.Errorf("pending edits: %w", errors.Join(err, s.log.Close()))
 	}
-	s.findCommits(context.WithoutCancel(ctx))
+	s.mu.Lock()
+	commits := slices.Clone(s.commits)
+	s.mu.Unlock()
+	for _, q := range commits { // in whose making the process died
+		if made := s.opts.Commits; q.begun && made != nil {
+			if id, err := made.Made(context.WithoutCancel(ctx), q.head, q.request()); err == nil && id != "" {
+				_ = s.recordCommit(q, id, nil, true)
+			}
+		}
+	}
 	release()
 	s.mu.Lock()
 	// Revisions that were only shown are not in the log; the clock keeps new

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // picked is what a person chose of one entry.
@@ -21,9 +21,8 @@ type picked struct {
 }
 
 // pick finds what sel chooses, in the live text as it is now. Names that have
-// no edit are failures; an unknown hunk or a stale revision is an error. s.mu
-// is held.
-func (s *Store) pick(ctx context.Context, sel Selection) (picks []picked, failed []Failure, err error) {
+// no edit are failures; an unknown hunk or a stale revision is an error.
+func (s *queue) pick(ctx context.Context, sel Selection) (picks []picked, failed []Failure, err error) {
 	chosen := map[string]idSet{} // by name; nil is all
 	for _, name := range sel.Names {
 		e, err := s.find(name)
@@ -81,9 +80,9 @@ func (s *Store) pick(ctx context.Context, sel Selection) (picks []picked, failed
 // pickOf picks of one entry the hunks with these ids, nil for all, as far as
 // they are those of sel's session. It fails with fs.ErrNotExist when there is
 // nothing to pick.
-func (s *Store) pickOf(e *entry, ids idSet, sel Selection) (picked, error) {
+func (s *queue) pickOf(e *entry, ids idSet, sel Selection) (picked, error) {
 	name := e.name
-	e, r := s.resolve(e, true)
+	e, r := s.look(e, true)
 	if e == nil {
 		return picked{}, missing(name)
 	}
@@ -117,21 +116,6 @@ func (s *Store) pickOf(e *entry, ids idSet, sel Selection) (picked, error) {
 	return p, nil
 }
 
-// owningEntries returns the entries by the ids of their hunks, if there is an
-// id to look for.
-func (s *Store) owningEntries(wanted int) map[string]*entry {
-	if wanted == 0 {
-		return nil
-	}
-	of := map[string]*entry{}
-	for _, e := range s.entries {
-		for _, h := range e.parts() {
-			of[h.id] = e
-		}
-	}
-	return of
-}
-
 func gone(id string) error {
 	return fmt.Errorf("hunk %s is not pending any more; list the edits again: %w", id, workspace.ErrConflict)
 }
@@ -139,10 +123,10 @@ func gone(id string) error {
 // change returns what accepting p does to the base.
 func (p picked) change() (workspace.Change, error) {
 	e, r := p.e, p.r
-	c := workspace.Change{Path: e.name, From: e.from, Before: r.live, BeforeLink: r.liveLink}
+	c := workspace.Change{Path: e.name, From: e.from, Before: r.live.data, BeforeLink: r.live.link}
 	switch {
-	case r.trouble != nil:
-		return c, r.trouble
+	case r.live.trouble != nil:
+		return c, r.live.trouble
 	case e.whole && r.state == Conflict:
 		return c, fmt.Errorf("the user changed the file since the edit was proposed: %w", workspace.ErrConflict)
 	case e.isLink():
@@ -154,25 +138,25 @@ func (p picked) change() (workspace.Change, error) {
 		case c.Before == nil || e.changesMode(r):
 			c.Mode = e.mode
 		case c.After == nil:
-			c.Mode = r.liveMode // what it has again if this is undone
+			c.Mode = r.live.stamp.mode // what it has again if this is undone
 		}
 		return c, nil
 	}
-	var chosen []hunk
-	for _, h := range r.ready {
+	var chosen []hunk.Hunk
+	for _, h := range r.placed.Ready {
 		if p.ids.has(h) {
 			chosen = append(chosen, h)
 		}
 	}
 	open := len(p.ids) - len(chosen)
-	if r.live != nil && e.modeID != "" && p.ids[e.modeID] {
+	if r.live.data != nil && e.modeID != "" && p.ids[e.modeID] {
 		c.Mode = e.mode
 		open--
 	}
 	if open > 0 {
 		return c, fmt.Errorf("%d of %d hunks change lines that the user changed; accept the others one by one, or reject these: %w", open, len(p.ids), workspace.ErrConflict)
 	}
-	c.After = join(apply(diff.SplitLines(string(r.live)), chosen))
+	c.After = hunk.Apply(r.live.data, chosen)
 	return c, nil
 }
 
@@ -244,4 +228,48 @@ func lines(start, n int) string {
 		return fmt.Sprintf("line %d", start)
 	}
 	return fmt.Sprintf("lines %d–%d", start, start+n-1)
+}
+
+// rejected is what p would have changed.
+func (p picked) rejected() decided {
+	c, err := p.change()
+	if err != nil {
+		c = workspace.Change{Path: p.e.name, From: p.e.from}
+	}
+	return p.decided(c)
+}
+
+// decided is what p changes, and whose it was.
+func (p picked) decided(c workspace.Change) decided {
+	d := decided{Change: c, session: p.e.session, tool: p.e.tool}
+	alone := []string{d.session}
+	for _, h := range p.e.parts() {
+		if !p.ids.has(h) || slices.Equal(h.By, alone) {
+			continue
+		}
+		d.owners = p.owners()
+		break
+	}
+	if all := d.sessions(); !slices.Contains(all, d.session) {
+		d.session = all[0]
+	}
+	return d
+}
+
+// owners says which part of the live text is whose.
+func (p picked) owners() (parts []hunk.Owned) {
+	for i, h := range p.e.parts() {
+		switch {
+		case !p.ids.has(h):
+		case p.e.whole, h.ID == p.e.modeID:
+			parts = append(parts, hunk.Everywhere(h.By...)...)
+		default:
+			if p.e.modeID != "" {
+				i--
+			}
+			start := p.r.placed.At[i].Start
+			parts = append(parts, hunk.Owned{Start: start, End: start + len(h.Old), By: h.By})
+		}
+	}
+	return parts
 }

@@ -17,7 +17,7 @@ func (s *Store) List(session string) List {
 	defer s.mu.Unlock()
 	var edits []Edit
 	for _, e := range s.sorted() {
-		if e, r := s.resolve(e, false); e != nil {
+		if e, r := s.look(e, false); e != nil {
 			if edit, ok := r.edit.of(session); ok {
 				edits = append(edits, edit)
 			}
@@ -34,14 +34,14 @@ func (s *Store) List(session string) List {
 
 // Edit returns what is pending for a file, by its new or its old name, and the
 // queue's revision.
-func (s *Store) Edit(name string) (edit Edit, revision int64, ok bool) {
+func (s *guarded) Edit(name string) (edit Edit, revision int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.find(name)
 	if err != nil {
 		return Edit{}, s.revision, false
 	}
-	e, r := s.resolve(e, false)
+	e, r := s.look(e, false)
 	if e == nil {
 		return Edit{}, s.revision, false
 	}
@@ -85,7 +85,7 @@ func (s *Store) Diff(name string) (string, error) {
 	}
 	var b strings.Builder
 	for _, e := range entries {
-		e, r := s.resolve(e, false)
+		e, r := s.look(e, false)
 		if e == nil {
 			continue
 		}
@@ -122,23 +122,25 @@ func (s *Store) Text(name string, side Side) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	e, r := s.resolve(e, false)
+	e, r := s.look(e, false)
 	switch {
 	case e == nil:
 		return "", missing(name)
 	case side == Base:
-		return string(r.live), r.trouble
+		return string(r.live.data), r.live.trouble
 	case side == Proposed && e.whole && !r.shown:
 		return string(e.after), nil // what the conflict is about
 	case side == Proposed:
 		return string(r.text), nil
+	case side == Taken:
+		return string(r.withTaken(e)), nil
 	}
 	return "", fmt.Errorf("side is %q, want %q or %q", side, Base, Proposed)
 }
 
 // find returns the entry of a file by its new or its old name, or through a
 // link.
-func (s *Store) find(name string) (*entry, error) {
+func (s *queue) find(name string) (*entry, error) {
 	e := cmp.Or(s.entries[name], s.from[name])
 	if e == nil && len(s.entries) > 0 {
 		if real, err := s.real(name); err == nil {

@@ -1,118 +1,58 @@
 package pendingedits
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // resolution is an entry seen against the live text.
 type resolution struct {
-	stamp   stamp
-	live    []byte // at the entry's source; nil: no file
-	trouble error  // why live could not be read
+	live live
 
-	liveLink bool        // live is the target of a link
-	liveMode fs.FileMode // permissions of the live file
-
-	text    []byte // what is proposed now; nil: no file
-	shown   bool   // text differs from live and is what the queue's view has
-	offered bool   // there is something to accept: text is shown, or a link or mode proposed
-	ready   []hunk // that can be accepted, exact in live
-	at      []located
-	clashes []clash
-	state   State // of a whole
-	done    bool  // of a whole
+	text    []byte      // what is proposed now; nil: no file
+	shown   bool        // text differs from live and is what the queue's view has
+	offered bool        // there is something to accept: text is shown, or a link or mode proposed
+	placed  hunk.Placed // of what is no whole
+	state   State       // of a whole
+	left    *entry      // without what the live text has already; nil: nothing
 
 	edit Edit
 }
 
-// stamp tells cheaply that a file is another.
-type stamp struct {
-	exists   bool
-	size     int64
-	modified time.Time
-	mode     fs.FileMode
-	link     string // where an entry of a link has one
-	occupied bool   // a rename's new name is taken
-}
-
-func (s *Store) stamp(e *entry) stamp {
-	var st stamp
-	if info, err := s.base.Stat(e.source()); err == nil {
-		st = stamp{exists: true, size: info.Size(), modified: info.ModTime(), mode: info.Mode().Perm()}
-	}
-	if e.isLink() {
-		n, err := workspace.NodeOf(s.base, e.name)
-		st.link, st.exists = n.Link, err == nil && n.Exists
-	}
-	if e.from != "" {
-		_, err := s.base.Stat(e.name)
-		st.occupied = err == nil && !s.elsewhere(e.name, s.moving())
-	}
-	return st
-}
-
-// read returns a file of the base, nil when there is none. Pending renames are spoken
-// of with it; see elsewhere. s.mu is held.
-func (s *Store) read(name string) ([]byte, error) { return s.readBeside(name, s.moving()) }
-
-// readBeside is read where other names are spoken of.
-func (s *Store) readBeside(name string, spoken func(name string) bool) ([]byte, error) {
-	if s.elsewhere(name, spoken) {
-		return nil, nil
-	}
-	data, err := s.base.ReadFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return file(data), nil
-}
-
-// resolve returns what e is in the live text, which is read again when its
-// stamp is new or force is set. Hunks that the live text has already are
-// dropped: the entry returned is nil when none is left. s.mu is held.
-func (s *Store) resolve(e *entry, force bool) (*entry, *resolution) {
-	old := s.resolved[e.name]
-	now := s.stamp(e)
-	if old != nil && !force && now == old.stamp {
+// look returns what e is in the live text, which is read again when its stamp is
+// new or force is set. Hunks that the live text has already are dropped: the entry
+// returned is nil when none is left.
+func (s *queue) look(e *entry, force bool) (*entry, *resolution) {
+	old, spoken := s.resolved[e.name], s.moving()
+	st := readStamp(s.base, e, spoken)
+	if old != nil && !force && st == old.live.stamp {
 		return e, old
 	}
-	live, err := s.read(e.source())
-	link := false
-	if e.isLink() {
-		var n node
-		n, err = s.readNode(e.name)
-		live, link = n.data, n.link
-	}
-	if old != nil && err == nil && old.trouble == nil && same(live, old.live) && link == old.liveLink && now.mode == old.stamp.mode && now.occupied == old.stamp.occupied {
-		old.stamp = now
+	l := readLive(s.base, e, st, spoken)
+	if old != nil && l.same(old.live) {
+		old.live.stamp = st
 		return e, old
 	}
-	r := &resolution{stamp: now, live: live, liveLink: link, liveMode: now.mode, trouble: err, state: Clean}
-	s.meet(e, r)
-	if left, changed := e.settled(r); changed {
-		rec := record{puts: []*entry{left}}
-		if left == nil {
+	r := resolve(e, l)
+	if r.left != e {
+		rec := record{puts: []*entry{r.left}}
+		if r.left == nil {
 			rec = record{drops: []string{e.name}}
 		}
 		// Not waited for: the live text that did it would do it again.
 		_, err := s.commit("settle", rec)
-		if left == nil {
+		if r.left == nil {
 			return nil, nil
 		}
 		if err == nil {
-			return s.resolve(left, true)
+			return s.look(r.left, true)
 		}
 	}
+	markAgain(s.refused, &r.edit)
 	r.edit.Revision = e.revision
 	if old != nil {
 		r.edit.Revision = old.edit.Revision
@@ -131,95 +71,84 @@ func sameEdit(a, b Edit) bool {
 	return a.State == b.State && a.Added == b.Added && a.Removed == b.Removed && slices.EqualFunc(a.Hunks, b.Hunks, Hunk.same)
 }
 
-// settled returns what is left of e without what r found done, and whether
-// that is less.
-func (e *entry) settled(r *resolution) (left *entry, less bool) {
-	if e.whole {
-		return nil, r.done
-	}
-	ids := idSet{}
-	if e.modeID != "" && r.live != nil && workspace.IsExec(r.liveMode) == workspace.IsExec(e.mode) {
-		ids[e.modeID] = true
-	}
-	for i, p := range r.at {
-		if p.done {
-			ids[e.hunks[i].id] = true
-		}
-	}
-	if len(ids) == 0 {
-		return e, false
-	}
-	return e.without(ids.has, none), true
-}
-
-// meet brings e and the live text of r together.
-func (s *Store) meet(e *entry, r *resolution) {
+// resolve brings an entry and the live text together.
+func resolve(e *entry, l live) *resolution {
+	r := &resolution{live: l, state: Clean, left: e}
 	switch {
-	case e.whole && r.trouble != nil:
+	case e.whole && l.trouble != nil:
 		r.state = Conflict
 	case e.isLink():
-		e.meetLink(r)
+		r.resolveLink(e)
 	case e.whole:
-		s.meetWhole(e, r)
-	case !isText(r.live):
-		r.text = r.live
-		r.at = slices.Repeat([]located{{state: Conflict}}, len(e.hunks))
+		r.resolveWhole(e)
 	default:
-		meetText(e, r)
+		r.placed = hunk.Place(e.base, e.hunks, l.data)
+		r.text, r.shown = r.placed.Text, len(r.placed.Ready) > 0
+		if done := r.done(e); len(done) > 0 {
+			r.left = e.without(done.has, none)
+		}
 	}
-	if e.modeID != "" && r.live == nil {
+	if e.modeID != "" && l.data == nil {
 		r.state = Conflict
 	}
-	r.offered = r.shown || e.isLink() && r.state != Conflict || e.modeID != "" && r.live != nil
+	r.offered = r.shown || e.isLink() && r.state != Conflict || e.modeID != "" && l.data != nil
 	r.edit = describe(e, r)
-	s.markAgain(&r.edit)
+	return r
 }
 
-func (s *Store) meetWhole(e *entry, r *resolution) {
+// done are the hunks of e that the live text has already.
+func (r *resolution) done(e *entry) idSet {
+	ids := idSet{}
+	if e.modeID != "" && r.live.data != nil && workspace.IsExec(r.live.stamp.mode) == workspace.IsExec(e.mode) {
+		ids[e.modeID] = true
+	}
+	for i, p := range r.placed.At {
+		if p.Done {
+			ids[e.hunks[i].ID] = true
+		}
+	}
+	return ids
+}
+
+func (r *resolution) resolveWhole(e *entry) {
+	l, done := r.live, false
 	r.text, r.shown = e.after, true
-	if e.from != "" {
-		s.meetRename(e, r)
-	} else {
-		r.done = same(r.live, e.after) && !e.changesMode(r)
-		if !same(r.live, e.base) {
+	switch {
+	case e.from == "":
+		done = hunk.Same(l.data, e.after) && !e.changesMode(r)
+		if !hunk.Same(l.data, e.base) {
+			r.state = Conflict
+		}
+	case l.thereTrouble != nil || l.there != nil || l.data == nil:
+		done = l.thereTrouble == nil && l.data == nil && hunk.Same(l.there, e.after)
+		r.state = Conflict
+	case !hunk.Same(l.data, e.base):
+		merged, ok := hunk.Merge(e.base, l.data, e.after)
+		r.text, r.state = merged, Moved
+		if !ok {
 			r.state = Conflict
 		}
 	}
-	if r.done || r.state == Conflict {
-		r.text, r.shown = r.live, false
+	if done {
+		r.left = nil
+	}
+	if done || r.state == Conflict {
+		r.text, r.shown = l.data, false
 	}
 }
 
-func (s *Store) meetRename(e *entry, r *resolution) {
-	there, err := s.read(e.name)
-	if err != nil || there != nil || r.live == nil {
-		r.done = err == nil && r.live == nil && same(there, e.after)
+func (r *resolution) resolveLink(e *entry) {
+	now := node{r.live.data, r.live.link}
+	r.text = r.live.data
+	if now.is(e.after, e.afterLink) {
+		r.left = nil
+	}
+	switch {
+	case !now.is(e.base, e.baseLink):
 		r.state = Conflict
-		return
+	case !e.afterLink: // no link is there then, which the view can show
+		r.text, r.shown = e.after, true
 	}
-	if same(r.live, e.base) {
-		return
-	}
-	merged, ok := merge(e.base, r.live, e.after)
-	r.text, r.state = merged, Moved
-	if !ok {
-		r.state = Conflict
-	}
-}
-
-func meetText(e *entry, r *resolution) {
-	lines := diff.SplitLines(string(r.live))
-	if same(r.live, e.base) {
-		// What the entry was made for, almost always.
-		r.at = make([]located, len(e.hunks))
-		for i, h := range e.hunks {
-			r.at[i] = located{state: Clean, start: h.start}
-		}
-	} else {
-		r.at, r.clashes = locate(diff.SplitLines(string(e.base)), e.hunks, lines)
-	}
-	r.ready, r.clashes = settle(e.hunks, lines, r.at, r.clashes)
-	r.text, r.shown = join(apply(lines, r.ready)), len(r.ready) > 0
 }
 
 // describe is what a person sees of e.
@@ -239,22 +168,30 @@ func describe(e *entry, r *resolution) Edit {
 	}
 	shift := 0
 	for i, h := range e.hunks {
-		p := r.at[i]
-		if p.done {
+		p := r.placed.At[i]
+		if p.Done {
 			continue
 		}
 		d.Hunks = append(d.Hunks, Hunk{
-			ID: h.id, Sessions: h.by,
-			OldStart: first(p.start, len(h.old)), OldLines: len(h.old),
-			NewStart: first(p.start+shift, len(h.new)), NewLines: len(h.new),
-			State: p.state, Text: diff.Hunk{Old: h.old, New: h.new}.Text(),
+			ID: h.ID, Sessions: h.By,
+			OldStart: first(p.Start, len(h.Old)), OldLines: len(h.Old),
+			NewStart: first(p.Start+shift, len(h.New)), NewLines: len(h.New),
+			State: p.State, Text: diff.Hunk{Old: h.Old, New: h.New}.Text(),
 		})
-		d.Added, d.Removed = d.Added+len(h.new), d.Removed+len(h.old)
-		if p.state != Conflict {
-			shift += len(h.new) - len(h.old)
+		d.Added, d.Removed = d.Added+len(h.New), d.Removed+len(h.Old)
+		if p.State != Conflict {
+			shift += len(h.New) - len(h.Old)
 		}
-		if p.state == Conflict || d.State == Clean {
-			d.State = p.state
+		if p.State == Conflict || d.State == Clean {
+			d.State = p.State
+		}
+	}
+	if d.State == Conflict {
+		taken := r.placed.TakenStarts()
+		for i := range d.Hunks {
+			if at := slices.IndexFunc(e.hunks, func(h hunk.Hunk) bool { return h.ID == d.Hunks[i].ID }); at >= 0 {
+				d.Hunks[i].TakenStart = first(taken[at], d.Hunks[i].NewLines)
+			}
 		}
 	}
 	return d
@@ -264,9 +201,9 @@ func describe(e *entry, r *resolution) Edit {
 func describeWhole(e *entry, r *resolution, d *Edit) Hunk {
 	old, proposed := e.base, e.after
 	if r.shown {
-		old, proposed = r.live, r.text
+		old, proposed = r.live.data, r.text
 	}
-	h := Hunk{ID: e.hunks[0].id, Sessions: e.hunks[0].by, State: r.state}
+	h := Hunk{ID: e.hunks[0].ID, Sessions: e.hunks[0].By, State: r.state}
 	text := ""
 	if e.from != "" {
 		text = fmt.Sprintf("rename from %s\nrename to %s\n", e.from, e.name)

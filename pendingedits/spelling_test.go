@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -27,7 +28,7 @@ func exact(t *testing.T, files ...string) *bench {
 	t.Helper()
 	b := newBench(t, files...)
 	if folded.Is(t, b.dir) {
-		t.Skip("names fold here")
+		needs.Skip(t, needs.ExactNames, "names fold here")
 	}
 	return b
 }

@@ -3,20 +3,21 @@ package pendingedits
 import (
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // stage gathers what files shall look like in the queue's view, and turns it
 // into entries: whatever was done to a file, its entry is what is between the
-// base and that. s.mu is held for as long as a stage lives.
+// base and that. The queue is locked for as long as a stage lives.
 type stage struct {
-	s     *Store
+	s     *queue
 	by    Proposer
 	want  map[string][]byte // nil: no file
 	from  map[string]string // where a renamed file is in the base; "" cuts the tie
@@ -24,15 +25,19 @@ type stage struct {
 	base  map[string][]byte // what was read of the base, once
 	links []*entry          // proposals of links
 
-	baseMode map[string]fs.FileMode // where the base's is about to be another
-	user     bool                   // the user makes it: what is in conflict is not kept
-	outdated map[string][]byte      // what the maker of a change saw, where that is not the base
-	again    map[string][]owned     // whose it is that comes back, in the base's text
-	came     map[string][]string    // whose it is that came with a file from another name
-	tied     []string               // names of which one may be another's spelling
+	unlinked []string // names of which no proposal of a link is left
+	created  []string // names for which there must be room, once all is staged
+
+	baseMode map[string]fs.FileMode  // where the base's is about to be another
+	user     bool                    // the user makes it: what is in conflict is not kept
+	taken    *hunk.Placed            // what is in conflict is kept without what the user takes; see TakeProposed
+	outdated map[string][]byte       // what the maker of a change saw, where that is not the base
+	again    map[string][]hunk.Owned // whose it is that comes back, in the base's text
+	came     map[string][]string     // whose it is that came with a file from another name
+	tied     []string                // names of which one may be another's spelling
 }
 
-func (s *Store) stage(by Proposer) *stage {
+func (s *queue) stage(by Proposer) *stage {
 	return &stage{
 		s: s, by: by,
 		want: map[string][]byte{}, from: map[string]string{}, mode: map[string]fs.FileMode{},
@@ -50,8 +55,8 @@ func (g *stage) current(name string) ([]byte, error) {
 		if e == nil {
 			continue
 		}
-		if e, r := g.s.resolve(e, true); e != nil && r.trouble == nil {
-			g.base[e.source()] = r.live
+		if e, r := g.s.look(e, true); e != nil && r.live.trouble == nil {
+			g.base[e.source()] = r.live.data
 		}
 	}
 	if data, gone, ok := g.s.lookup(name); ok {
@@ -68,7 +73,7 @@ func (g *stage) read(name string) ([]byte, error) {
 	if data, ok := g.base[name]; ok {
 		return data, nil
 	}
-	data, err := g.s.readBeside(name, g.spoken)
+	data, err := readFile(g.s.base, name, g.spoken)
 	if err == nil {
 		g.base[name] = data
 	}
@@ -115,6 +120,9 @@ func (g *stage) change(c workspace.Change) error {
 		return g.link(c)
 	}
 	if e := g.s.entries[c.Path]; e != nil && e.isLink() {
+		if c.From == "" && !e.afterLink && hunk.Same(e.after, c.Before) && !c.Outdated { // a file in place of the link
+			return g.link(workspace.Change{Path: c.Path, Before: e.base, BeforeLink: e.baseLink, After: c.After, Mode: c.Mode})
+		}
 		return refuse(c.Path, fmt.Errorf("%w: that it is a link, or is one no more, waits for the user", workspace.ErrConflict))
 	}
 	now, err := g.current(source)
@@ -124,7 +132,7 @@ func (g *stage) change(c workspace.Change) error {
 	switch {
 	case c.Outdated:
 		return g.late(c)
-	case !same(now, c.Before):
+	case !hunk.Same(now, c.Before):
 		return refuse(source, workspace.ErrConflict)
 	}
 	if c.From != "" && c.From != c.Path {
@@ -146,13 +154,11 @@ func (g *stage) change(c workspace.Change) error {
 			g.mode[c.From] = e.mode
 		}
 		g.mode[c.Path] = g.mode[c.From]
-		g.came[c.Path] = union(g.came[c.From], g.s.entries[c.From].owners())
+		g.came[c.Path] = hunk.Union(g.came[c.From], g.s.entries[c.From].owners())
 		g.want[c.From], g.from[c.From] = nil, ""
 	}
 	if c.After != nil && (c.Before == nil || c.From != "") {
-		if err := g.roomFor(c.Path); err != nil {
-			return err
-		}
+		g.created = append(g.created, c.Path)
 	}
 	if c.After == nil {
 		g.from[c.Path] = ""
@@ -183,7 +189,7 @@ func (g *stage) late(c workspace.Change) error {
 func (g *stage) roomFor(name string) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := fs.Stat(g.s.base, dir)
-		there := err == nil && !info.IsDir()
+		there := err == nil && !info.IsDir() && g.stays(dir)
 		if data, ok := g.want[dir]; ok {
 			there = data != nil
 		} else if _, gone, ok := g.s.lookup(dir); ok {
@@ -193,15 +199,42 @@ func (g *stage) roomFor(name string) error {
 			return refuse(dir, fmt.Errorf("it is a file, not a directory: %w", fs.ErrExist))
 		}
 	}
-	if info, err := fs.Stat(g.s.base, name); err == nil && info.IsDir() {
-		return refuse(name, fmt.Errorf("it is a directory: %w", fs.ErrExist))
-	}
-	for other := range g.s.entries {
-		if strings.HasPrefix(other, name+"/") {
-			return refuse(name, fmt.Errorf("it is a directory: %w", fs.ErrExist))
+	taken := refuse(name, fmt.Errorf("it is a directory: %w", fs.ErrExist))
+	for _, names := range []iter.Seq[string]{maps.Keys(g.s.entries), maps.Keys(g.want)} {
+		for other := range names {
+			if strings.HasPrefix(other, name+"/") && g.stays(other) {
+				return taken
+			}
 		}
 	}
-	return nil
+	info, err := fs.Stat(g.s.base, name)
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	return fs.WalkDir(g.s.base, name, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return refuse(name, err)
+		case !d.IsDir() && g.stays(file):
+			return taken
+		}
+		return nil
+	})
+}
+
+// stays reports whether a name is there when all that is staged or pending is accepted.
+func (g *stage) stays(name string) bool {
+	if data, ok := g.want[name]; ok {
+		return data != nil
+	}
+	if slices.ContainsFunc(g.links, func(e *entry) bool { return e.name == name && e.after == nil }) {
+		return false
+	}
+	if e := g.s.entries[name]; e != nil && e.whole {
+		return e.after != nil
+	}
+	_, gone, ok := g.s.lookup(name)
+	return !ok || !gone
 }
 
 func refuse(name string, err error) error {
@@ -210,6 +243,14 @@ func refuse(name string, err error) error {
 
 // record turns what is staged into the entries that say it.
 func (g *stage) record() (record, error) {
+	for _, name := range g.created {
+		if data, ok := g.want[name]; ok && data == nil {
+			continue
+		}
+		if err := g.roomFor(name); err != nil {
+			return record{}, err
+		}
+	}
 	// An entry for two names is looked at from both.
 	for _, name := range slices.Collect(maps.Keys(g.want)) {
 		for _, other := range g.s.tied(name, g.origin(name)) {
@@ -223,7 +264,7 @@ func (g *stage) record() (record, error) {
 			g.want[other] = data
 		}
 	}
-	r := record{puts: g.links}
+	r := record{puts: g.links, drops: g.unlinked}
 	moved := map[string]bool{} // by old name
 	for _, name := range slices.Sorted(maps.Keys(g.want)) {
 		if g.renames(name) {
@@ -278,9 +319,9 @@ func (g *stage) entry(name string) (*entry, error) {
 	}
 	want := g.want[name]
 	mode := g.proposedMode(name, live, want)
-	if !isText(live) || !isText(want) {
+	if !hunk.IsText(live) || !hunk.IsText(want) {
 		switch {
-		case !same(live, want):
+		case !hunk.Same(live, want):
 			return g.whole(name, "")
 		case mode == 0:
 			return nil, nil
@@ -290,18 +331,17 @@ func (g *stage) entry(name string) (*entry, error) {
 		e.modeID, e.modeBy = g.modeID(name, mode)
 		return e.signed(), nil
 	}
-	old := g.s.entries[name]
-	var r *resolution
-	if old != nil && !old.whole {
-		r = g.s.resolved[name]
-	}
-	if r == nil {
-		old = nil
+	var old hunk.Placed
+	if was, r := g.s.entries[name], g.s.resolved[name]; was != nil && !was.whole && r != nil {
+		old = r.placed
+		if g.taken != nil {
+			old = *g.taken
+		}
 	}
 	e := g.made(name)
 	taken := map[string]bool{}
-	newID := func(h hunk) string { return g.s.idFor(&entry{name: name, hunks: []hunk{h}}, 0, taken) }
-	e.base, e.hunks = rework(old, r, live, want, newID, g.credit(name))
+	newID := func(h hunk.Hunk) string { return g.s.idFor(&entry{name: name, hunks: []hunk.Hunk{h}}, 0, taken) }
+	e.base, e.hunks = hunk.Rework(old, live, want, newID, g.credit(name))
 	if mode != 0 {
 		e.mode = mode
 		e.modeID, e.modeBy = g.modeID(name, mode)
@@ -321,13 +361,13 @@ func (g *stage) against(name string) *entry {
 	if e.base == nil {
 		e.mode = g.mode[name]
 	}
-	if e.base != nil && want != nil && isText(e.base) && isText(want) {
-		e.hunks = hunksOf(diff.HunksOf(e.base, want))
+	if e.base != nil && want != nil && hunk.IsText(e.base) && hunk.IsText(want) {
+		e.hunks = hunk.Between(e.base, want)
 	} else {
-		e.whole, e.after, e.hunks = true, want, []hunk{{}}
+		e.whole, e.after, e.hunks = true, want, []hunk.Hunk{{}}
 	}
 	for i := range e.hunks {
-		e.hunks[i].id, e.hunks[i].by = g.s.idFor(e, i, taken), []string{g.by.Session}
+		e.hunks[i].ID, e.hunks[i].By = g.s.idFor(e, i, taken), []string{g.by.Session}
 	}
 	return e.signed()
 }
@@ -342,34 +382,34 @@ func (g *stage) whole(name, from string) (*entry, error) {
 	}
 	e.base = live
 	whose := g.credit(name)
-	one := hunk{}
-	var parts []owned
+	one := hunk.Hunk{}
+	var parts []hunk.Owned
 	for _, old := range []*entry{g.s.entries[name], g.s.entries[from]} {
-		parts = append(parts, everywhere(old.owners()...)...)
+		parts = append(parts, hunk.Everywhere(old.owners()...)...)
 	}
 	if old := g.s.entries[name]; old != nil && old.whole {
-		if old.from == from && same(old.base, e.base) && same(old.after, e.after) {
-			one = hunk{id: old.hunks[0].id, by: old.hunks[0].by}
+		if old.from == from && hunk.Same(old.base, e.base) && hunk.Same(old.after, e.after) {
+			one = hunk.Hunk{ID: old.hunks[0].ID, By: old.hunks[0].By}
 		}
 		if e.mode == 0 {
 			e.mode = old.mode
 		}
 	}
-	e.hunks = []hunk{one}
-	if one.id == "" {
-		e.hunks[0].id = g.s.idFor(e, 0, map[string]bool{})
+	e.hunks = []hunk.Hunk{one}
+	if one.ID == "" {
+		e.hunks[0].ID = g.s.idFor(e, 0, map[string]bool{})
 	}
-	whose.give(e.hunks, parts)
+	whose.Give(e.hunks, parts)
 	return e.signed(), nil
 }
 
 // credit says whose the hunks are that are made of a file.
-func (g *stage) credit(name string) credit {
-	parts := slices.Concat(g.again[name], everywhere(g.came[name]...))
+func (g *stage) credit(name string) hunk.Credit {
+	parts := slices.Concat(g.again[name], hunk.Everywhere(g.came[name]...))
 	if old := g.s.entries[name]; old != nil && old.whole {
-		parts = append(parts, everywhere(old.owners()...)...)
+		parts = append(parts, hunk.Everywhere(old.owners()...)...)
 	}
-	return credit{by: []string{g.by.Session}, user: g.user || g.again != nil, again: parts}
+	return hunk.Credit{By: []string{g.by.Session}, User: g.user || g.again != nil, Again: parts}
 }
 
 func (g *stage) made(name string) *entry {
@@ -377,5 +417,5 @@ func (g *stage) made(name string) *entry {
 	for _, old := range []*entry{g.s.entries[name], g.s.from[name]} {
 		batch = batch || old != nil && old.batch // a batch is left by a decision alone
 	}
-	return &entry{name: name, session: g.by.Session, tool: g.by.Tool, command: g.by.Command, batch: batch, updated: g.s.opts.Now().UTC()}
+	return &entry{name: name, session: g.by.Session, tool: g.by.Tool, command: g.by.Command, batch: batch, updated: g.s.now().UTC()}
 }

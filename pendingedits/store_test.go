@@ -2,7 +2,6 @@ package pendingedits_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -107,7 +106,7 @@ func (b *bench) seen(name string) string { return text(b.store.For(agent), name)
 
 func text(files fs.ReadFileFS, name string) string {
 	data, err := files.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if workspace.NoFile(err) {
 		return absent
 	}
 	if err != nil {

@@ -241,9 +241,7 @@ func act(what string, n int, late bool, dir string, fail func(string) error) err
 // TestKilledIsLikeCopied kills processes with -9, and finds what the copies
 // say, but for names and numbers that are random.
 func TestKilledIsLikeCopied(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process for each point")
-	}
+	slow.Test(t) // it starts a process for each point
 	const n = 5
 	s := &sweep{t: t, n: n, scratch: memDir(t)}
 	fresh := memDir(t)

@@ -26,9 +26,9 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) { return s.UndoTo(
 // edit is stays as it is.
 //
 // With the id of an entry of History, everything from the newest down to it is
-// taken back; without, the newest that can be, except right after an accept was
-// taken back: that accept is made again then. When there is nothing to take back it
-// does nothing.
+// taken back; without, the newest, or nothing if that can't be, except right after an
+// accept was taken back: that accept is made again then. When there is nothing to take
+// back it does nothing.
 func (s *Store) UndoTo(ctx context.Context, id string) (UndoResult, error) {
 	return s.turn(ctx, id, true)
 }
@@ -40,16 +40,15 @@ func (s *Store) RedoTo(ctx context.Context, id string) (UndoResult, error) {
 }
 
 func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, error) {
-	if err := s.own(ctx, true); err != nil {
+	release, err := s.decide(ctx)
+	if err != nil {
 		return UndoResult{}, err
 	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return UndoResult{}, err
-	}
+	defer release()
 	defer s.hold()()
+	s.mu.Lock()
 	items, back, err := s.toTurn(id, back)
+	s.mu.Unlock()
 	res := UndoResult{What: "redo", Revision: s.Revision()}
 	if back {
 		res.What = "undo"
@@ -65,13 +64,22 @@ func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, err
 	if err != nil && len(res.Restored) == 0 {
 		return UndoResult{}, err
 	}
+	if id == "" && len(res.Restored) == 0 {
+		for i, f := range res.Failed {
+			res.Failed[i].Err = fmt.Errorf("%w; nothing older is touched: change the file back and try again, or name an older entry of the history, then only this one stays", f.Err)
+		}
+	}
 	slices.Sort(res.Restored)
 	res.Restored = slices.Compact(res.Restored)
+	slices.Sort(res.Deleted)
+	res.Deleted = slices.Compact(res.Deleted)
 	return res, nil
 }
 
 func (r *UndoResult) add(one UndoResult) {
 	r.Restored = append(r.Restored, one.Restored...)
+	r.Deleted = slices.DeleteFunc(r.Deleted, func(name string) bool { return slices.Contains(one.Restored, name) }) // by an older entry
+	r.Deleted = append(r.Deleted, one.Deleted...)
 	r.Failed = append(r.Failed, one.Failed...)
 	r.Commits = append(r.Commits, one.Commits...)
 	r.Revision = max(r.Revision, one.Revision)
@@ -79,9 +87,7 @@ func (r *UndoResult) add(one UndoResult) {
 
 // toTurn chooses the items to take back or make again, in order. An undo may
 // turn out to be a redo.
-func (s *Store) toTurn(id string, undo bool) (ids []int64, back bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *queue) toTurn(id string, undo bool) (ids []int64, back bool, err error) {
 	s.undo = s.bounded(s.undo)
 	if len(s.undo) == 0 && id == "" {
 		return nil, undo, nil
@@ -103,9 +109,8 @@ func (s *Store) toTurn(id string, undo bool) (ids []int64, back bool, err error)
 			return nil, undo, fmt.Errorf("%w: %.100q is not in the history, or is taken back already", ErrNoItem, id)
 		}
 		list = list[:i+1]
-	} else if len(list) > 0 {
-		i := max(0, slices.IndexFunc(list, func(u undoItem) bool { return s.stuck(u) == nil }))
-		list = list[i : i+1]
+	} else {
+		list = list[:min(len(list), 1)]
 	}
 	for _, u := range list {
 		ids = append(ids, u.id)
@@ -123,10 +128,10 @@ func (u undoItem) of() string {
 
 func (u undoItem) name() string { return "u" + strconv.FormatInt(u.id, 10) }
 
-// stuck says why nothing of u can be taken back, or made again. s.mu is held.
-func (s *Store) stuck(u undoItem) (why error) {
+// stuck says why nothing of u can be taken back, or made again.
+func stuck(q *queue, ahead map[string][]byte, u undoItem) (why error) {
 	for _, d := range u.changes {
-		_, err := s.backward(d, u)
+		_, err := planBack(q, ahead, d, u)
 		switch {
 		case err == nil && !u.batch:
 			return nil
@@ -167,10 +172,23 @@ func (v *recorded) Apply(ctx context.Context, changes ...workspace.Change) error
 		return err
 	}
 	item := undoItem{applied: true, changes: v.noted(changes)}
-	most, _ := s.limits()
+	most, _ := undoLimits(s.opts.Undo)
+	// keep writes down a record, unless the files are called otherwise by now.
+	keep := func(op string, r record) (int64, error) {
+		seq, err := s.append(op, func() (record, error) {
+			if s.called != v.called {
+				return r, fs.ErrNotExist
+			}
+			return r, nil
+		})
+		if err == nil {
+			s.owned.Store(true)
+		}
+		return seq, err
+	}
 	ready := len(changes) > 0 && item.size() <= most/4 && (s.owned.Load() || s.acquire(ctx) == nil) && !s.inDoubt()
 	if ready {
-		_, err := s.jot("apply.intent", v.called, record{intent: true, quiet: true, undo: []undoItem{item}})
+		_, err := keep("apply.intent", record{intent: true, quiet: true, undo: []undoItem{item}})
 		ready = err == nil
 	}
 	if !ready {
@@ -187,24 +205,10 @@ func (v *recorded) Apply(ctx context.Context, changes ...workspace.Change) error
 	if err == nil {
 		made.undo = []undoItem{item}
 	}
-	if seq, werr := s.jot("apply", v.called, made); werr == nil {
-		s.polling.Go(func() { _ = s.log.sync("apply", seq) }) // the next record tries again
+	if seq, werr := keep("apply", made); werr == nil {
+		s.polling.Go(func() { _ = s.log.Sync("apply", seq) }) // the next record tries again
 	}
 	return err
-}
-
-// jot appends a record, unless the files are called otherwise by now.
-func (s *Store) jot(op string, called Names, r record) (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.called != called {
-		return 0, fs.ErrNotExist
-	}
-	seq, err := s.commit(op, r)
-	if err == nil {
-		s.owned.Store(s.log.isOpen())
-	}
-	return seq, err
 }
 
 // noted is changes with what is needed to take them back.

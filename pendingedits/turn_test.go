@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
@@ -99,7 +100,7 @@ func (b *bench) wantPast(want ...string) {
 // makes it again, and takes it back after a restart.
 func TestUndoApplied(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no modes here")
+		needs.Skip(t, needs.FileModes, "files have no modes here")
 	}
 	b := newBench(t, "a", "one\n", "gone", "bye\n", "old", "text\n", "run", "#!\n")
 	if err := ownfile.Chmod(filepath.Join(b.dir, "gone"), 0o755); err != nil {
@@ -360,5 +361,54 @@ func TestUndoBesideOthers(t *testing.T) {
 	}
 	if len(b.told) != len(names) {
 		t.Errorf("told %q", b.told)
+	}
+}
+
+// TestUndoIsTheLast: one that can't be taken back, or made again, stays, and says why and
+// what to do; nothing older is taken in its place.
+func TestUndoIsTheLast(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(b *bench, name, after string)
+	}{
+		{"accepted", func(b *bench, name, after string) {
+			b.apply(workspace.Change{Path: name, Before: bytesOf(b.onDisk(name)), After: bytesOf(after)})
+			b.acceptAll()
+		}},
+		{"applied", (*bench).set},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, "a", "one\n", "gone", "bye\n")
+			says := func(res pendingedits.UndoResult, err error) {
+				t.Helper()
+				if err != nil || len(res.Restored) > 0 || len(res.Failed) != 1 || res.Failed[0].Name != "a" || !errors.Is(res.Failed[0].Err, workspace.ErrConflict) {
+					t.Fatalf("%+v %v", res, err)
+				}
+				for _, part := range []string{"changed since", "try again", "older entry"} {
+					if !strings.Contains(res.Failed[0].Err.Error(), part) {
+						t.Errorf("%q does not say %q", res.Failed[0].Err, part)
+					}
+				}
+			}
+			c.make(b, "new", "n\n")
+			c.make(b, "a", "two\n")
+			b.write("a", "the user's\n")
+			says(b.store.Undo(t.Context()))
+			b.reopen()
+			says(b.store.Undo(t.Context()))
+			b.wantDisk("new", "n\n", "a", "the user's\n")
+			b.write("a", "two\n")
+			b.wantSaid(b.undoTo(""), "undo a")
+			res, err := b.store.UndoTo(t.Context(), b.store.History("", 0)[1].ID)
+			if err != nil || strings.Join(res.Deleted, ",") != "new" || strings.Join(res.Restored, ",") != "new" {
+				t.Errorf("%+v %v", res, err)
+			}
+			// The last that was taken back is made again first.
+			b.write("new", "the user's\n")
+			if res, err := b.store.RedoTo(t.Context(), ""); err != nil || len(res.Restored) > 0 || len(res.Failed) != 1 || res.Failed[0].Name != "new" {
+				t.Errorf("redo: %+v %v", res, err)
+			}
+			b.wantDisk("new", "the user's\n", "a", "one\n")
+		})
 	}
 }

@@ -1,11 +1,10 @@
 package pendingedits
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // How much can be undone, also after a restart, where nobody says otherwise.
@@ -38,8 +37,8 @@ type undoItem struct {
 // decided is a change that was made to the base, and who had proposed it.
 type decided struct {
 	workspace.Change
-	session, tool string  // of the last who did
-	owners        []owned // of the text that it is made of; nil: it is all the session's
+	session, tool string       // of the last who did
+	owners        []hunk.Owned // of the text that it is made of; nil: it is all the session's
 }
 
 func (u undoItem) size() int64 {
@@ -53,58 +52,46 @@ func (u undoItem) size() int64 {
 	return int64(n)
 }
 
-// noteCommit notes with the accept of a batch that a commit of it was made.
-func (s *Store) noteCommit(c commitDone) {
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		if u := s.undo[i]; u.batch && !u.undone && len(u.changes) > 0 && u.changes[0].session == c.session {
-			s.undo[i].commits = append(slices.Clone(u.commits), c)
-			return
-		}
-	}
-}
-
-// bounded returns the newest items that fit and are not too old.
-func (s *Store) bounded(items []undoItem) []undoItem {
-	bytes, age := s.limits()
-	size := int64(0)
-	for i := len(items) - 1; i >= 0; i-- {
-		one := items[i].size()
-		size += one
-		old := age > 0 && !items[i].at.IsZero() && s.opts.Now().Sub(items[i].at) > age
-		if old || one > bytes/4 || size > bytes || len(items)-i > undoItems {
-			return slices.Clone(items[i+1:])
-		}
-	}
-	return items
-}
-
-func (s *Store) limits() (bytes int64, age time.Duration) {
-	if s.opts.Undo == nil {
+func undoLimits(l UndoLimits) (bytes int64, age time.Duration) {
+	if l == nil {
 		return undoBytes, 0
 	}
-	return s.opts.Undo.UndoLimits()
+	return l.UndoLimits()
 }
 
-// number gives r's undo items what they lack to be told apart. It is the same
-// whenever a log from before there were numbers is read. s.mu is held.
-func (s *Store) number(r *record) {
-	for i := range r.undo {
-		u := &r.undo[i]
-		if u.id == 0 {
-			u.id = max(s.lastItem+1, r.revision)
-		}
-		if u.turn == 0 {
-			u.turn = r.revision
-		}
-		s.lastItem = max(s.lastItem, u.id)
+// sessions are those who had proposed the change, sorted.
+func (d decided) sessions() (all []string) {
+	if d.owners == nil {
+		return []string{d.session}
 	}
+	for _, o := range d.owners {
+		all = hunk.Union(all, o.By)
+	}
+	return all
 }
 
-// replayUndo makes true what r says about what can be undone.
-func (s *Store) replayUndo(r record) {
-	s.number(&r)
-	list := slices.DeleteFunc(slices.Clone(s.undo[:max(0, len(s.undo)-r.undone)]), func(u undoItem) bool { return slices.Contains(r.gone, u.id) })
-	list = append(list, r.undo...)
-	slices.SortStableFunc(list, func(a, b undoItem) int { return cmp.Compare(a.id, b.id) })
-	s.undo = s.bounded(list)
+// without is the text that d, or what d takes back, was made of.
+func (d decided) without(undone bool) []byte {
+	if undone {
+		return d.After
+	}
+	return d.Before
+}
+
+// following returns the owners of d for the text that it is made of now.
+func (d decided) following(undone bool, now []byte) []hunk.Owned {
+	return hunk.FollowAll(d.owners, d.without(undone), now)
+}
+
+// credits is whose a change is that comes back, in the text that is there now.
+func (d decided) credits(now []byte) []hunk.Owned {
+	if d.owners == nil {
+		return hunk.Everywhere(d.session)
+	}
+	return d.following(false, now)
+}
+
+// changesMode reports whether c makes a file that stays executable, or not.
+func (d decided) changesMode() bool {
+	return d.Mode != 0 && d.Before != nil && d.After != nil && !d.Link()
 }

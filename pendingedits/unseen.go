@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // A commit is bound to the texts that a person accepted, not to the names of its files: an agent's own commit may have any
@@ -19,15 +20,15 @@ import (
 // ErrUnseen says that a commit has something that nobody accepted. It is not made.
 var ErrUnseen = errors.New("it has what was not shown in the review")
 
-// unseen fails with ErrUnseen where a file of q, which has begun, is not as a person accepted it: was is q before. A batch
+// checkSeen fails with ErrUnseen where a file of q, which has begun, is not as a person accepted it: was is q before. A batch
 // is accepted as a whole, with its commits and what is shown of them.
-func (s *Store) unseen(q, was *queued) error {
+func checkSeen(base workspace.View, q, was *queued) error {
 	if !q.loose {
 		return nil
 	}
 	for i, p := range q.parts {
 		old := was.parts[i]
-		n, err := s.readNode(p.name)
+		n, err := readNode(base, p.name)
 		if err != nil {
 			return err
 		}
@@ -41,11 +42,11 @@ func (s *Store) unseen(q, was *queued) error {
 		case isLink != n.link:
 			return unseenIn(p.name, map[bool]string{true: fmt.Sprintf("the commit has a link to %.80q", p.content), false: "the commit has a file, and you have a link"}[isLink])
 		case isLink:
-			if !same(n.data, p.content) {
+			if !hunk.Same(n.data, p.content) {
 				return unseenIn(p.name, fmt.Sprintf("the commit has a link to %.80q", p.content))
 			}
 			continue
-		case p.mode != 0 && workspace.IsExec(p.mode) != workspace.IsExec(s.mode(p.name)) && n.data != nil:
+		case p.mode != 0 && workspace.IsExec(p.mode) != workspace.IsExec(modeOf(base, p.name)) && n.data != nil:
 			return unseenIn(p.name, map[bool]string{true: "the commit makes it executable", false: "the commit makes it not executable"}[workspace.IsExec(p.mode)])
 		}
 		// A person may have written on since: what was accepted stays accepted.
@@ -60,8 +61,8 @@ func (s *Store) unseen(q, was *queued) error {
 // maxShown bounds the texts whose difference is shown, in bytes.
 const maxShown = 1 << 20
 
-// differs is what the hunks that are pending don't show of a commit. s.mu is held.
-func (s *Store) differs(q *queued) string {
+// differs is what the hunks that are pending don't show of a commit.
+func (s *queue) differs(q *queued) string {
 	var b strings.Builder
 	for _, p := range q.parts {
 		if p.landed > 0 || p.data == nil {
@@ -70,16 +71,16 @@ func (s *Store) differs(q *queued) string {
 		var now []byte
 		isLink := false
 		if e := s.entries[p.name]; e != nil {
-			if e, r := s.resolve(e, false); e != nil && !e.isLink() {
+			if e, r := s.look(e, false); e != nil && !e.isLink() {
 				now = r.text
 			} else if e != nil {
 				now, isLink = e.after, e.afterLink
 			}
-		} else if n, err := s.readNode(p.name); err == nil {
+		} else if n, err := readNode(s.base, p.name); err == nil {
 			now, isLink = n.data, n.link
 		}
 		link := p.mode&fs.ModeSymlink != 0
-		if link == isLink && (same(now, p.data) || !link && composed(p.base, now, p.data)) {
+		if link == isLink && (hunk.Same(now, p.data) || !link && composed(p.base, now, p.data)) {
 			continue
 		}
 		if len(now)+len(p.data) > maxShown {
@@ -118,11 +119,11 @@ const maxWork = 20_000_000
 
 // composed reports whether a text has at each place that differs between two others what one of them has.
 func composed(before, after, text []byte) bool {
-	if same(text, before) || same(text, after) {
+	if hunk.Same(text, before) || hunk.Same(text, after) {
 		return true
 	}
 	for _, t := range [][]byte{before, after, text} {
-		if t != nil && !isText(t) {
+		if t != nil && !hunk.IsText(t) {
 			return false
 		}
 	}

@@ -122,7 +122,7 @@ type verification struct {
 }
 
 // Verify notes what a run over what sel chose said.
-func (s *Store) Verify(sel Selection, c *Chosen, v Verified) {
+func (s *guarded) Verify(sel Selection, c *Chosen, v Verified) {
 	sel.Revision = 0
 	v.At = s.opts.Now().UTC()
 	s.mu.Lock()

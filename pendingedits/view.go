@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
 // For returns the files with every pending edit made. What is applied to it
@@ -62,7 +63,7 @@ func (v *view) Contested() (said []string) {
 			if len(others) == 0 {
 				continue
 			}
-			if who = union(who, others); len(where) < maxPlaces {
+			if who = hunk.Union(who, others); len(where) < maxPlaces {
 				where = append(where, h.lines())
 			}
 		}
@@ -74,74 +75,45 @@ func (v *view) Contested() (said []string) {
 }
 
 func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
-	seq, err := v.s.owning(ctx, func() (int64, error) { return v.s.propose(ctx, v.by, v.called, changes) })
-	if err != nil {
-		return err
-	}
-	return v.s.log.sync("record", seq)
+	return v.s.owning(ctx, func() error {
+		return v.s.writeQuiet(ctx, "record", func() (record, error) { return planEdits(&v.s.queue, v.by, v.called, changes) })
+	})
 }
 
-// quiet waits while the base is changed: what is half in the queue and half in
-// the files can't be built on. s.mu is held, but not while it waits.
-func (s *Store) quiet(ctx context.Context) error {
-	for s.busy != nil && ctx.Err() == nil {
-		busy := s.busy
-		s.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
-	}
-	return ctx.Err()
-}
-
-// propose records changes of an agent.
-func (s *Store) propose(ctx context.Context, by Proposer, called Names, changes []workspace.Change) (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.quiet(ctx); err != nil {
-		return 0, err
-	}
-	g := s.stage(by)
+// planEdits is what changes of a proposer come to.
+func planEdits(q *queue, by Proposer, called Names, changes []workspace.Change) (record, error) {
+	g := q.stage(by)
 	for _, c := range changes {
-		if c.Link() {
-			if err := s.mayTouch(by, c.Path); err != nil {
-				return 0, err
+		// One file, one entry, whichever of its names is used.
+		if c.Path, c.From = q.current(called, c.Path), q.current(called, c.From); isAway(c.Path) || isAway(c.From) {
+			return record{}, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
+		}
+		named, err := g.named(c)
+		if err != nil {
+			return record{}, err
+		}
+		for _, c := range named {
+			if err := q.mayTouch(by, c.Path, c.From); err != nil {
+				return record{}, err
 			}
 			if err := g.change(c); err != nil {
-				return 0, err
+				return record{}, err
 			}
-			continue
-		}
-		// One file, one entry, whichever of its names is used.
-		var err error
-		if c.Path, c.From = s.current(called, c.Path), s.current(called, c.From); isAway(c.Path) || isAway(c.From) {
-			return 0, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
-		}
-		if c.Path, c.From, err = g.reals(c); err != nil {
-			return 0, err
-		}
-		if err := s.mayTouch(by, c.Path, c.From); err != nil {
-			return 0, err
-		}
-		if err := g.change(c); err != nil {
-			return 0, err
 		}
 	}
 	r, err := g.record()
 	if err != nil {
-		return 0, err
+		return record{}, err
 	}
 	if len(r.puts) == 0 && len(r.drops) == 0 {
-		return 0, nil
+		return record{}, errNothing
 	}
-	return s.commit("record", r)
+	return r, nil
 }
 
 // layer is the queue as a layer over the base.
 type layer struct {
-	s      *Store
+	s      *guarded
 	called Names // when the layer was made
 }
 
@@ -149,6 +121,22 @@ func (l layer) Lookup(name string) (data []byte, deleted, ok bool) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	return l.s.lookup(l.s.current(l.called, name))
+}
+
+// Link implements what an overlay asks for: where a link leads that is proposed.
+func (l layer) Link(name string) (target string, ok bool) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	name = l.s.current(l.called, name)
+	e := l.s.entries[name]
+	if e == nil || !e.afterLink {
+		return "", false
+	}
+	e, r := l.s.look(e, false)
+	if e == nil || r.state == Conflict {
+		return "", false
+	}
+	return string(e.after), true
 }
 
 func (l layer) Names() []string {
@@ -168,31 +156,15 @@ func (l layer) Names() []string {
 	return names
 }
 
-// queued are the names that the queue says something about, sorted. s.mu is held.
-func (s *Store) queued() []string {
-	if s.names == nil {
-		names := slices.Collect(maps.Keys(s.entries))
-		for name := range s.from {
-			if s.entries[name] == nil {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		s.names = names
-	}
-	return s.names
-}
-
 // lookup returns what is proposed for name; !ok says that the base is right.
-// s.mu is held.
-func (s *Store) lookup(name string) (data []byte, deleted, ok bool) {
+func (s *queue) lookup(name string) (data []byte, deleted, ok bool) {
 	if e := s.entries[name]; e != nil {
-		if e, r := s.resolve(e, false); e != nil && r.shown {
+		if e, r := s.look(e, false); e != nil && r.shown {
 			return r.text, r.text == nil, true
 		}
 	}
 	if e := s.from[name]; e != nil {
-		if e, r := s.resolve(e, false); e != nil && r.shown {
+		if e, r := s.look(e, false); e != nil && r.shown {
 			return nil, true, true
 		}
 	}
@@ -204,9 +176,12 @@ func (s *Store) lookup(name string) (data []byte, deleted, ok bool) {
 func (v *view) Node(name string) (workspace.Node, error) {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
+	if at, err := v.s.itself(name); err == nil {
+		name = at
+	}
 	n, err := workspace.NodeOf(v.s.base, name)
 	if e := v.s.from[name]; e != nil {
-		if e, r := v.s.resolve(e, false); e != nil && r.shown {
+		if e, r := v.s.look(e, false); e != nil && r.shown {
 			n = workspace.Node{}
 		}
 	}
@@ -214,7 +189,7 @@ func (v *view) Node(name string) (workspace.Node, error) {
 	if e == nil {
 		return n, err
 	}
-	e, r := v.s.resolve(e, false)
+	e, r := v.s.look(e, false)
 	if e == nil || !r.offered {
 		return n, err
 	}
@@ -226,5 +201,5 @@ func (v *view) Node(name string) (workspace.Node, error) {
 	case e.mode != 0:
 		return workspace.Node{Exists: true, Exec: workspace.IsExec(e.mode)}, nil
 	}
-	return workspace.Node{Exists: true, Exec: workspace.IsExec(r.liveMode)}, nil
+	return workspace.Node{Exists: true, Exec: workspace.IsExec(r.live.stamp.mode)}, nil
 }

@@ -11,7 +11,7 @@ import (
 type Mark int64
 
 // Mark is this moment.
-func (s *Store) Mark() Mark {
+func (s *guarded) Mark() Mark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Mark(s.lastItem)
@@ -19,7 +19,7 @@ func (s *Store) Mark() Mark {
 
 // Fate says whether edits of a session wait for a file, and whether some were
 // accepted since a moment. A decision that is being made is waited for.
-func (s *Store) Fate(ctx context.Context, session, name string, since Mark) (waits, accepted bool, err error) {
+func (s *guarded) Fate(ctx context.Context, session, name string, since Mark) (waits, accepted bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.quiet(ctx); err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Fate(ctx context.Context, session, name string, since Mark) (wai
 	case err != nil:
 		return false, false, err
 	default:
-		if e, _ = s.resolve(e, false); e != nil {
+		if e, _ = s.look(e, false); e != nil {
 			waits = slices.Contains(e.owners(), session)
 		}
 	}
@@ -47,42 +47,29 @@ func (s *Store) Fate(ctx context.Context, session, name string, since Mark) (wai
 // does not want it any more: nobody has decided on it. A hunk that another
 // session has a part in stays.
 func (s *Store) Withdraw(ctx context.Context, session, name string) error {
-	if err := s.own(ctx, true); err != nil {
-		return err
-	}
-	s.reviewing.Lock()
-	defer s.reviewing.Unlock()
-	if err := s.endDoubt(ctx); err != nil {
-		return err
-	}
-	defer func() { s.made = nil }() // it may be giant
-	sel := Selection{Hunks: s.alone(session, name)}
-	if len(sel.Hunks) == 0 {
-		return nil
-	}
-	_, _, seq, err := s.reject(ctx, sel, "")
-	if err == nil {
-		err = s.log.sync("withdraw", seq)
-	}
-	s.decided(Decision{What: "withdraw", Changes: s.made, Err: err})
+	release, err := s.decide(ctx)
 	if err != nil {
 		return err
 	}
-	s.makeReady(ctx, Selection{}, false)
-	return nil
-}
-
-// alone are the ids of the hunks of a file that are a session's and nobody
-// else's.
-func (s *Store) alone(session, name string) (ids []string) {
-	edit, _, ok := s.Edit(name)
-	if !ok {
-		return nil
-	}
+	defer release()
+	var sel Selection
+	edit, _, _ := s.Edit(name)
 	for _, h := range edit.Hunks {
 		if slices.Equal(h.Sessions, []string{session}) {
-			ids = append(ids, h.ID)
+			sel.Hunks = append(sel.Hunks, h.ID)
 		}
 	}
-	return ids
+	if len(sel.Hunks) == 0 {
+		return nil
+	}
+	var o outcome
+	err = s.write("withdraw", func() (r record, err error) {
+		r, _, o, err = planReject(ctx, &s.queue, sel, "")
+		return r, err
+	})
+	announce(s.opts.Observer, Decision{What: "withdraw", Changes: o.made, Err: err}, nil)
+	if err == nil {
+		s.makeCommits(ctx, ready(Selection{}, false))
+	}
+	return err
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 )
 
 type outcome struct {
@@ -70,7 +72,7 @@ func TestApproveByMessage(t *testing.T) {
 		{"allow", false, false, "Allow", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
 		{"session", false, false, "Allow for session", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.ForSession}},
 		{"deny", false, false, "Deny", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
-		{"dismissed", false, false, "", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Reason: errDismissed.Error()}},
+		{"dismissed", false, false, "", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Reason: client.ErrDismissed.Error()}},
 		{"irrecoverable", true, true, "Run irrecoverable command", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: "CONFIRM"}},
 		{"irrecoverable denied", true, true, "Deny", []string{"Run irrecoverable command", "Deny"}, dispatch.Answer{Scope: dispatch.Once}},
 		{"asked every time", false, true, "Allow for session", []string{"Allow", "Allow for session", "Deny"}, dispatch.Answer{Allow: true, Scope: dispatch.ForSession}},
@@ -100,7 +102,7 @@ func TestApproveByMessage(t *testing.T) {
 				t.Errorf("%s: %q %s", c.name, p.Message, d)
 			}
 		}
-		if n := len(run[approvalList](w, "sidecar.approval.list", nil).Approvals); n != 0 {
+		if n := len(run[commands.ApprovalList](w, "sidecar.approval.list", nil).Approvals); n != 0 {
 			t.Errorf("%s: %d approvals are still open", c.name, n)
 		}
 	}
@@ -151,10 +153,10 @@ func TestApprovePattern(t *testing.T) {
 	w.await("the question", func(r *fakeeditor.Record) bool {
 		return slices.ContainsFunc(r.Requests, func(m fakeeditor.Message) bool { return m.Method == "window/showMessageRequest" })
 	})
-	if list := run[approvalList](w, "sidecar.approval.list", nil).Approvals; len(list) != 1 || list[0].Pattern != "go test *" {
+	if list := run[commands.ApprovalList](w, "sidecar.approval.list", nil).Approvals; len(list) != 1 || list[0].Pattern != "go test *" {
 		t.Errorf("by command: %+v", list)
 	}
-	run[none](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "pattern"})
+	run[object](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "pattern"})
 	if got := take(w, done); !got.answer.Allow || got.answer.Scope != dispatch.Pattern {
 		t.Errorf("by command: %+v", got)
 	}
@@ -198,7 +200,7 @@ func TestApproveByDialog(t *testing.T) {
 		{"allow", false, object{"outcome": "allow"}, dispatch.Answer{Allow: true, Scope: dispatch.Once}},
 		{"pattern", false, object{"outcome": "allow", "scope": "pattern", "reason": "fine"}, dispatch.Answer{Allow: true, Scope: dispatch.Pattern, Reason: "fine"}},
 		{"deny", false, object{"outcome": "deny", "reason": "use make"}, dispatch.Answer{Scope: dispatch.Once, Reason: "use make"}},
-		{"null", false, nil, dispatch.Answer{Reason: errDismissed.Error()}},
+		{"null", false, nil, dispatch.Answer{Reason: client.ErrDismissed.Error()}},
 		{"typed", true, object{"outcome": "allow", "typed": "CONFIRM", "scope": "session"}, dispatch.Answer{Allow: true, Scope: dispatch.Once, Typed: "CONFIRM"}},
 		{"not typed", true, object{"outcome": "allow"}, dispatch.Answer{Reason: "typed: this can't be undone; the word CONFIRM is expected"}},
 		{"typed wrongly", true, object{"outcome": "allow", "typed": "confirm"}, dispatch.Answer{Reason: "typed: this can't be undone; the word CONFIRM is expected"}},
@@ -207,7 +209,11 @@ func TestApproveByDialog(t *testing.T) {
 	} {
 		w := newWorld(t, setup{capabilities: caps})
 		w.Answer("sidecar/approve", func(_ context.Context, params json.RawMessage) (any, error) {
-			var p approveParams
+			var p struct {
+				Detail                      string
+				Arguments                   json.RawMessage
+				Irrecoverable, Rememberable bool
+			}
 			if err := json.Unmarshal(params, &p); err != nil || p.Detail != "make -j2\nin ." || string(p.Arguments) != `{"command":"make"}` || p.Irrecoverable != c.irrecoverable || p.Rememberable == c.irrecoverable {
 				t.Errorf("%s: asked %s", c.name, params)
 			}
@@ -231,11 +237,11 @@ func TestApproveByHand(t *testing.T) {
 	}
 	done := w.ask(w.ctx, question("q1"))
 	told(1)
-	list := run[approvalList](w, "sidecar.approval.list", nil).Approvals
+	list := run[commands.ApprovalList](w, "sidecar.approval.list", nil).Approvals
 	if len(list) != 1 || list[0].ID != "q1" || list[0].Tool != "run_command" || list[0].ExpiresAt.IsZero() {
 		t.Fatalf("approvals %+v", list)
 	}
-	run[none](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "session"})
+	run[object](w, "sidecar.approval.answer", object{"id": "q1", "outcome": "allow", "scope": "session"})
 	if got := take(w, done); got.err != nil || !got.answer.Allow || got.answer.Scope != dispatch.ForSession {
 		t.Errorf("got %+v", got)
 	}
@@ -266,7 +272,7 @@ func TestApproveByHand(t *testing.T) {
 	if got := take(w, done); !got.answer.Allow || got.answer.Typed != "CONFIRM" {
 		t.Errorf("got %+v", got)
 	}
-	run[none](w, "sidecar.approval.denyOldest", nil)
+	run[object](w, "sidecar.approval.denyOldest", nil)
 	if got := take(w, other); got.err != nil || got.answer.Allow {
 		t.Errorf("got %+v", got)
 	}
@@ -285,7 +291,7 @@ func TestApproveFirstAnswerWins(t *testing.T) {
 		return lsp.MessageActionItem{Title: "Allow"}, nil // too late
 	})
 	done := w.ask(w.ctx, question("q1"))
-	run[none](w, "sidecar.approval.denyOldest", nil)
+	run[object](w, "sidecar.approval.denyOldest", nil)
 	if got := take(w, done); got.err != nil || got.answer.Allow {
 		t.Errorf("got %+v", got)
 	}
@@ -306,7 +312,7 @@ func TestApproveEnds(t *testing.T) {
 	if answer, err := w.approver.Approve(w.ctx, late); err == nil || answer.Allow {
 		t.Errorf("expired: %+v %v", answer, err)
 	}
-	if n := len(run[approvalList](w, "sidecar.approval.list", nil).Approvals); n != 0 {
+	if n := len(run[commands.ApprovalList](w, "sidecar.approval.list", nil).Approvals); n != 0 {
 		t.Errorf("%d approvals are still open", n)
 	}
 	done = w.ask(w.ctx, question("q3"))
@@ -326,11 +332,11 @@ func TestPeople(t *testing.T) {
 	if _, ok, err := w.people.Ask(w.ctx, "Which?", options, true); ok || err != nil {
 		t.Errorf("dismissed: %v %v", ok, err)
 	}
-	if _, _, err := w.people.Ask(w.ctx, "What?", nil, true); !errors.Is(err, ErrNobody) {
+	if _, _, err := w.people.Ask(w.ctx, "What?", nil, true); !errors.Is(err, client.ErrNobody) {
 		t.Errorf("nothing to choose: %v", err)
 	}
 	w.Lacks("window/showMessageRequest")
-	if _, _, err := w.people.Ask(w.ctx, "Which?", options, true); !errors.Is(err, ErrNobody) {
+	if _, _, err := w.people.Ask(w.ctx, "Which?", options, true); !errors.Is(err, client.ErrNobody) {
 		t.Errorf("no such request: %v", err)
 	}
 

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 // ledger is a repository that only counts.
@@ -57,15 +58,15 @@ func TestBatchWithCommits(t *testing.T) {
 	w.queueCommit("first")
 	w.await("sidecar/pendingEdits with the commit", func(r *fakeeditor.Record) bool {
 		for _, m := range r.Notifications {
-			var p reviewList
+			var p review.Listed
 			if m.Method == "sidecar/pendingEdits" && json.Unmarshal(m.Params, &p) == nil && p.Batch && len(p.Commits) == 1 && p.Commits[0].Message == "first" {
 				return true
 			}
 		}
 		return false
 	})
-	list := run[reviewList](w, "sidecar.review.list", nil)
-	want := []queuedCommit{{Message: "first", Session: "default", Paths: []string{"a.txt", "b.txt"}, Models: []string{"m1"}}}
+	list := run[review.Listed](w, "sidecar.review.list", nil)
+	want := []review.QueuedCommit{{Message: "first", Session: "default", Paths: []string{"a.txt", "b.txt"}, Models: []string{"m1"}}}
 	if d := cmp.Diff(want, list.Commits); d != "" || !list.Batch || !list.Edits[0].Batch {
 		t.Errorf("list %+v %s", list, d)
 	}
@@ -85,7 +86,7 @@ func TestBatchWithCommits(t *testing.T) {
 	// One file can't be accepted, so nothing is.
 	w.must(w.Change(w.ctx, uri, lsp.ContentChange{Text: "mine\n"}))
 	w.sync()
-	r := run[acceptResult](w, "sidecar.review.accept", nil)
+	r := run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if len(r.Accepted) != 0 || len(r.Failed) != 2 || r.Failed[0].URI != uri || !strings.HasPrefix(r.Failed[1].Error, "conflict: ") || w.disk("b.txt") != "b\n" {
 		t.Errorf("a conflict: %+v, disk %q", r, w.disk("b.txt"))
 	}
@@ -97,18 +98,18 @@ func TestBatchWithCommits(t *testing.T) {
 	if w.text(uri) != "A\n" || w.disk("b.txt") != "B\n" || len(w.Record().Edits) != 1 {
 		t.Errorf("buffer %q, disk %q, %d edits", w.text(uri), w.disk("b.txt"), len(w.Record().Edits))
 	}
-	list = run[reviewList](w, "sidecar.review.list", nil)
+	list = run[review.Listed](w, "sidecar.review.list", nil)
 	if len(list.Edits) != 0 || len(list.Commits) != 1 || list.Commits[0].Error != "the hook says no" {
 		t.Errorf("list %+v", list)
 	}
 
 	// A batch of commits alone.
 	repo.refuse = nil
-	r = run[acceptResult](w, "sidecar.review.accept", nil)
-	if d := cmp.Diff([]commitResult{{Message: "first", ID: "id1"}}, r.Commits); d != "" || len(r.Failed) != 0 {
+	r = run[review.AcceptResult](w, "sidecar.review.accept", nil)
+	if d := cmp.Diff([]review.CommitResult{{Message: "first", ID: "id1"}}, r.Commits); d != "" || len(r.Failed) != 0 {
 		t.Errorf("%+v %s", r, d)
 	}
-	u := run[undoResult](w, "sidecar.review.undo", nil)
+	u := run[review.UndoResult](w, "sidecar.review.undo", nil)
 	if len(u.Restored) != 2 || len(u.Commits) != 1 || u.Commits[0].ID != "id1" || w.text(uri) != "a\n" || w.disk("b.txt") != "b\n" {
 		t.Errorf("undone %+v", u)
 	}
@@ -116,10 +117,10 @@ func TestBatchWithCommits(t *testing.T) {
 	// Rejecting everything throws the commits away.
 	w.propose("a.txt", "A\n", "AA\n")
 	w.queueCommit("second")
-	if r := run[rejectResult](w, "sidecar.review.reject", nil); len(r.Rejected) != 2 || len(r.Commits) != 1 || r.Commits[0].Message != "second" {
+	if r := run[review.RejectResult](w, "sidecar.review.reject", nil); len(r.Rejected) != 2 || len(r.Commits) != 1 || r.Commits[0].Message != "second" {
 		t.Errorf("rejected %+v", r)
 	}
-	if list := run[reviewList](w, "sidecar.review.list", nil); len(list.Edits)+len(list.Commits) != 0 || len(repo.made) != 1 {
+	if list := run[review.Listed](w, "sidecar.review.list", nil); len(list.Edits)+len(list.Commits) != 0 || len(repo.made) != 1 {
 		t.Errorf("left %+v, made %q", list, repo.made)
 	}
 }
@@ -137,20 +138,20 @@ func TestBatchBesideSingleEdits(t *testing.T) {
 	if d := cmp.Diff(want, w.lenses(w.uri("b.txt"))); d != "" {
 		t.Error(d)
 	}
-	if r := run[acceptResult](w, "sidecar.review.accept", object{"uris": []string{w.uri("b.txt")}}); len(r.Accepted) != 1 || w.disk("b.txt") != "B\n" {
+	if r := run[review.AcceptResult](w, "sidecar.review.accept", object{"uris": []string{w.uri("b.txt")}}); len(r.Accepted) != 1 || w.disk("b.txt") != "B\n" {
 		t.Errorf("accepted %+v", r)
 	}
-	if r := run[acceptResult](w, "sidecar.review.accept", object{"session": "s2"}); len(r.Accepted) != 1 || w.disk("c.txt") != "C\n" || w.disk("a.txt") != "a\n" {
+	if r := run[review.AcceptResult](w, "sidecar.review.accept", object{"session": "s2"}); len(r.Accepted) != 1 || w.disk("c.txt") != "C\n" || w.disk("a.txt") != "a\n" {
 		t.Errorf("accepted %+v", r)
 	}
 	// The lens was shown for what is there no more.
-	lenses := w.actions(w.uri("a.txt"), span(0, 0, 0, 0), kindAccept)
-	run[none](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "AAA\n"})
+	lenses := w.actions(w.uri("a.txt"), span(0, 0, 0, 0), review.KindAccept)
+	run[object](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "AAA\n"})
 	w.choose(lenses, "Accept the whole batch of pending changes and commits")
 	if w.disk("a.txt") != "a\n" {
 		t.Errorf("a stale choice was accepted: %q", w.disk("a.txt"))
 	}
-	run[acceptResult](w, "sidecar.review.accept", nil)
+	run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if w.disk("a.txt") != "AAA\n" {
 		t.Errorf("disk %q", w.disk("a.txt"))
 	}
@@ -170,7 +171,7 @@ func TestBatchAfterRestart(t *testing.T) {
 	w.open("a.txt", "a\n")
 	w.propose("a.txt", "a\n", "A\n")
 	w.propose("b.txt", "b\n", "B\n")
-	if r := run[acceptResult](w, "sidecar.review.accept", nil); len(r.Failed) != 2 {
+	if r := run[review.AcceptResult](w, "sidecar.review.accept", nil); len(r.Failed) != 2 {
 		t.Fatalf("accepted %+v", r)
 	}
 	w.Hangup()

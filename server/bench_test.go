@@ -7,6 +7,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 // A one-line edit of a file of 10,000 lines that is open: pending, hunks, and
@@ -30,11 +31,11 @@ func BenchmarkPendingToEditor(b *testing.B) {
 		}
 		before = after
 		for _, e := range w.store.List("").Edits {
-			if d, ok := w.server.diagnostics(e); !ok || len(d.Diagnostics) != 1 {
+			if d, ok := w.server.deps().Queue.Diagnostics(e); !ok || len(d.Diagnostics) != 1 {
 				b.Fatalf("diagnostics %+v", d)
 			}
 		}
-		lenses, err := w.server.codeLens(w.ctx, params)
+		lenses, err := w.server.deps().Queue.Lenses(params)
 		if err != nil || len(lenses.([]lsp.CodeLens)) != 5 {
 			b.Fatalf("lenses %v, %v", lenses, err)
 		}
@@ -49,7 +50,7 @@ func BenchmarkTypeBesidePending(b *testing.B) {
 	w.propose("a.txt", text, text+"more\n")
 	change := []byte(`{"textDocument":{"uri":"` + w.uri("a.txt") + `","version":2},"contentChanges":[{"range":{"start":{"line":5000,"character":4},"end":{"line":5000,"character":4}},"text":"x"}]}`)
 	for b.Loop() {
-		w.store.BaseChanged(w.server.docs.change(change))
+		w.store.BaseChanged(w.server.docs.Change(change))
 		if n := len(w.store.List("").Edits); n != 1 {
 			b.Fatal(n)
 		}
@@ -75,10 +76,10 @@ func BenchmarkManyHunks(b *testing.B) {
 					}
 					w.propose("a.txt", before.String(), after.String())
 					b.StartTimer()
-					var list reviewList
+					var list review.Listed
 					w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
 					w.must(w.Call(w.ctx, "textDocument/codeLens", lsp.CodeLensParams{TextDocument: lsp.TextDocumentIdentifier{URI: w.uri("a.txt")}}, nil))
-					var res acceptResult
+					var res review.AcceptResult
 					w.must(w.ExecuteCommand(w.ctx, "sidecar.review.accept", nil, &res))
 					if len(res.Accepted) != 1 {
 						b.Error(res)

@@ -6,10 +6,11 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/documents"
 )
 
 func span(fromLine, from, toLine, to int) *lsp.Range {
-	return &lsp.Range{Start: position(fromLine, from), End: position(toLine, to)}
+	return &lsp.Range{Start: documents.Position(fromLine, from), End: documents.Position(toLine, to)}
 }
 
 func TestSync(t *testing.T) {

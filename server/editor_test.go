@@ -15,9 +15,12 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 // plain are the capabilities of a client that takes neither versions nor file
@@ -112,7 +115,7 @@ func TestApplyRefused(t *testing.T) {
 // to files that are open with unsaved text.
 func TestModesAndLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no modes here")
+		needs.Skip(t, needs.FileModes, "files have no modes here")
 	}
 	w := newWorld(t, setup{files: map[string]string{"a.sh": "a\n", "m.sh": "m\n", "f": "f\n", "dirty": "d\n", "l": "l\n"}})
 	uri := w.open("a.sh", "a\nunsaved\n")
@@ -198,7 +201,7 @@ func TestForms(t *testing.T) {
 		}
 		after := strings.Replace(c.disk, "b", "B", 1)
 		w.propose("a.txt", c.disk, after)
-		r := run[acceptResult](w, "sidecar.review.accept", nil)
+		r := run[review.AcceptResult](w, "sidecar.review.accept", nil)
 		if len(r.Failed) > 0 || w.text(uri) != c.edited || w.read("a.txt") != after {
 			t.Errorf("%s: %v, buffer %q, view %q", c.name, r.Failed, w.text(uri), w.read("a.txt"))
 		}
@@ -332,12 +335,12 @@ func TestNoDeadlock(t *testing.T) {
 			w.must(w.Type(ctx, b, "x\n"))
 			w.must(w.Type(ctx, b, "y\n"))
 		}
-		run[approvalList](w, "sidecar.approval.list", nil)
+		run[commands.ApprovalList](w, "sidecar.approval.list", nil)
 		w.must(w.Type(ctx, a, "A\n"))
 		return lsp.ApplyWorkspaceEditResult{Applied: true}, nil
 	})
 	w.propose("a.go", "a\n", "A\n")
-	r := run[acceptResult](w, "sidecar.review.accept", nil)
+	r := run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if d := cmp.Diff([]string{a}, r.Accepted); d != "" || len(r.Failed) > 0 {
 		t.Errorf("%v %s", r.Failed, d)
 	}
@@ -414,12 +417,13 @@ func TestSavedMeanwhile(t *testing.T) {
 		{"typed into", "textDocument/didChange", `{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"of the user\n"}]}`, false},
 		{"closed", "textDocument/didClose", `{"textDocument":{"uri":%q}}`, false},
 	} {
-		w := newWorld(t, setup{files: map[string]string{"a.go": "one\n"}})
+		caps := fakeeditor.Usual()
+		caps.Experimental.Sidecar.Save = true
+		var meanwhile func() // what is saved is asked for between the two
+		w := newWorld(t, setup{capabilities: caps, files: map[string]string{"a.go": "one\n"}, saving: func() { meanwhile() }})
 		uri := w.open("a.go", "one\n")
-		p, err := w.live.plan([]workspace.Change{modify("a.go", "one\n", "two\n")})
-		w.must(err)
-		w.server.Notification(w.ctx, c.method, json.RawMessage(fmt.Sprintf(c.params, uri)))
-		err = w.live.send(w.ctx, p.steps)
+		meanwhile = func() { w.server.Notification(w.ctx, c.method, json.RawMessage(fmt.Sprintf(c.params, uri))) }
+		err := w.live.Apply(w.ctx, modify("a.go", "one\n", "two\n"))
 		if edited := w.text(uri) == "two\n"; edited != c.edited || edited != (err == nil) || err != nil && !errors.Is(err, workspace.ErrConflict) {
 			t.Errorf("%s: edited %v, %v", c.name, edited, err)
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
+	"github.com/sidecar-ls/sidecar-ls/server/documents"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -70,11 +73,11 @@ type world struct {
 	state    string
 	batch    bool // what is proposed is a batch
 	server   *Server
-	live     *Editor
+	live     *documents.Editor
 	store    *pendingedits.Store
 	bus      *events.Bus
 	approver dispatch.Approver
-	people   *People
+	people   *client.People
 	tools    *calls
 	indexed  func() // the project index has changed
 }
@@ -93,7 +96,8 @@ type setup struct {
 	fail         func(point string) error            // of the review queue
 	wrap         func(workspace.View) workspace.View // around the disk
 	configure    func(layers ...json.RawMessage) []string
-	knowledge    Knowledge
+	saving       func() // is called where it is asked which documents are saved
+	knowledge    commands.Knowledge
 	folding      func(dir string) workspace.Folding // of the disk
 }
 
@@ -141,10 +145,10 @@ func newWorldAt(t testing.TB, dir, state string, set setup) *world {
 // core is what internal/app does, with a dispatcher of the test's.
 func (w *world) core(s Start, set setup) (*Core, error) {
 	w.approver, w.people, w.indexed = s.Approver, s.People, s.KnowledgeChanged
-	core := &Core{
-		Dispatch: w.tools, Sessions: session.NewStore(session.Options{}), Bus: w.bus, StateDir: w.state,
-		Knowledge: set.knowledge, Configure: set.configure, Batch: func(string) bool { return set.batch },
-	}
+	life := &life{open: func(s Start) (*Core, error) { return w.core(s, set) }, start: s, configure: set.configure}
+	core := &Core{Bus: w.bus, Lifecycle: life, Parts: commands.Parts{
+		Dispatch: w.tools, Sessions: session.NewStore(session.Options{}), StateDir: w.state, Knowledge: set.knowledge, Settings: settings(set),
+	}}
 	if len(s.Folders) == 0 {
 		return core, nil
 	}
@@ -162,8 +166,49 @@ func (w *world) core(s Start, set setup) (*Core, error) {
 		return nil, err
 	}
 	core.Review = w.store
-	core.Close = func() error { return errors.Join(w.store.Close(), disk.Close()) }
+	life.close = func() error { return errors.Join(w.store.Close(), disk.Close()) }
 	return core, nil
+}
+
+// life is the life of a core in tests.
+type life struct {
+	open      func(Start) (*Core, error)
+	start     Start
+	configure func(layers ...json.RawMessage) []string // nil: nothing is wrong with settings
+	close     func() error                             // nil: nothing is open
+}
+
+func (l *life) Configure(layers ...json.RawMessage) []string {
+	if l.configure == nil {
+		return nil
+	}
+	return l.configure(layers...)
+}
+
+func (l *life) SetFolders(_ context.Context, folders []workspace.Folder) (*Core, []string, error) {
+	l.start.Folders = folders
+	core, err := l.open(l.start)
+	return core, nil, err
+}
+
+func (l *life) Close() error {
+	if l.close == nil {
+		return nil
+	}
+	return l.close()
+}
+
+// settings are those of a core in tests.
+type settings setup
+
+func (s settings) Batch(string) bool      { return s.batch }
+func (s settings) Modes() []commands.Mode { return nil }
+
+func (s settings) SaveEdits() (clean, accepted bool) {
+	if s.saving != nil {
+		s.saving()
+	}
+	return false, false
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
@@ -206,7 +251,7 @@ func (w *world) text(uri string) string {
 }
 
 // sync returns when the server has handled every notification sent before.
-func (w *world) sync() { w.t.Helper(); run[approvalList](w, "sidecar.approval.list", nil) }
+func (w *world) sync() { w.t.Helper(); run[commands.ApprovalList](w, "sidecar.approval.list", nil) }
 
 // read is a file in the live view.
 func (w *world) read(name string) string {

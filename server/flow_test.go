@@ -14,6 +14,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -101,14 +103,14 @@ func TestEditThroughTheDispatcher(t *testing.T) {
 		t.Errorf("%d edits", n)
 	}
 
-	run[modeResult](w, "sidecar.mode.set", setModeArgs{Mode: "review"})
+	run[commands.ModeResult](w, "sidecar.mode.set", object{"mode": "review"})
 	r = dispatch.Result{}
 	w.must(w.Call(w.ctx, "workspace/executeCommand", w.replace("a.txt", "one", "eins"), &r))
 	if !r.OK || len(r.Changes) != 1 || r.Changes[0].State != "pending" || w.text(uri) != "one\nzwei\n" {
 		t.Fatalf("result %+v %+v, buffer %q", r, r.Error, w.text(uri))
 	}
 	w.diagnostics("the pending edit", uri, "(replace_text): eins")
-	run[acceptResult](w, "sidecar.review.accept", nil)
+	run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if got := w.text(uri); got != "eins\nzwei\n" {
 		t.Errorf("buffer %q", got)
 	}
@@ -133,7 +135,7 @@ func TestManyOpenApprovals(t *testing.T) {
 	}
 	w.await("all questions", func(r *fakeeditor.Record) bool { return r.Count("window/showMessage") == n })
 	for range n {
-		run[none](w, "sidecar.approval.allowOldest", nil)
+		run[object](w, "sidecar.approval.allowOldest", nil)
 	}
 	for i, p := range calls {
 		var r dispatch.Result

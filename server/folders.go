@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/documents"
 )
 
 // FoldersOf are the folders that the client opened, in any of the three ways
@@ -96,17 +97,10 @@ func (s *Server) followFolders(ctx context.Context) {
 	s.mu.Lock()
 	core, editor, folders := s.core, s.editor, s.folders
 	s.mu.Unlock()
-	var next *Core
-	var problems []string
-	var err error
-	if core.SetFolders != nil {
-		next, problems, err = core.SetFolders(ctx, folders)
-	} else {
-		next, err = s.opts.Start(ctx, s.starting(folders))
-	}
+	next, problems, err := core.SetFolders(ctx, folders)
 	if err != nil {
 		s.adopt(editor)
-		s.client.warn(ctx, "sidecar: workspace folders: "+err.Error())
+		s.client.Warn(ctx, "sidecar: workspace folders: "+err.Error())
 		return
 	}
 	s.mu.Lock()
@@ -121,41 +115,40 @@ func (s *Server) followFolders(ctx context.Context) {
 		s.followWork(next)
 	}
 	for _, text := range problems {
-		s.client.warn(ctx, "sidecar: workspace folders: "+text)
+		s.client.Warn(ctx, "sidecar: workspace folders: "+text)
 	}
 	s.loadSettings(ctx)
-	s.publisher.changed()
+	s.publisher.Changed()
 }
 
 // newEditor makes the live view. What the client has open is a part of it.
-func (s *Server) newEditor(base workspace.View) *Editor {
-	e := newEditor(base, s.docs, s.client, s.publisher.textChanged)
-	e.saves = func() (clean, accepted bool) {
-		if f := s.current().SaveEdits; f != nil && s.client.can.sidecar.Save {
-			return f()
+func (s *Server) newEditor(base workspace.View) *documents.Editor {
+	e := documents.NewEditor(base, s.docs, s.client, s.publisher.TextChanged, func() (clean, accepted bool) {
+		if settings := s.current().Settings; settings != nil && s.client.Can.Sidecar.Save {
+			return settings.SaveEdits()
 		}
 		return false, false
-	}
+	})
 	s.adopt(e)
 	return e
 }
 
 // adopt makes a live view the one that commands ask.
-func (s *Server) adopt(e *Editor) {
+func (s *Server) adopt(e *documents.Editor) {
 	if e == nil {
 		return
 	}
-	names := s.docs.rename(e.naming)
+	names := e.Adopt()
 	s.mu.Lock()
 	s.editor = e
 	s.mu.Unlock()
 	for _, name := range names {
-		s.publisher.textChanged(name)
+		s.publisher.TextChanged(name)
 	}
 }
 
 // view is the live view; nil means that there never was a folder.
-func (s *Server) view() *Editor {
+func (s *Server) view() *documents.Editor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.editor

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/sidecar-ls/sidecar-ls/server/client"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -10,11 +12,11 @@ import (
 // files are looked at, and to clients that know it as a notification whenever
 // something has changed.
 type indexing struct {
-	s    *Server
-	wake chan struct{} // has room for one
+	client   *client.Client
+	progress *client.Progress
+	now      func() commands.Knowledge // nil: there is none
+	wake     chan struct{}             // has room for one
 }
-
-func newIndexing(s *Server) *indexing { return &indexing{s, make(chan struct{}, 1)} }
 
 // changed says that the status may be another one. It never waits.
 func (i *indexing) changed() {
@@ -26,21 +28,21 @@ func (i *indexing) changed() {
 
 // run tells the client until ctx ends.
 func (i *indexing) run(ctx context.Context) {
-	var shown *job
+	var shown *client.Job
 	defer func() {
 		if shown != nil {
-			shown.end()
+			shown.End()
 		}
 	}()
-	var last KnowledgeStatus
+	var last commands.KnowledgeStatus
 	for {
 		select {
 		case <-i.wake:
 		case <-ctx.Done():
 			return
 		}
-		k, err := i.s.knowledge()
-		if err != nil {
+		k := i.now()
+		if k == nil {
 			continue
 		}
 		now, err := k.Status()
@@ -50,21 +52,21 @@ func (i *indexing) run(ctx context.Context) {
 		last = now
 		switch building := !now.Ready && now.Error == ""; {
 		case building && shown == nil:
-			shown = i.s.progress.show(ctx, "Indexing the project")
-			shown.say(now.progress())
+			shown = i.progress.Show(ctx, "Indexing the project")
+			shown.Say(progressOf(now))
 		case building:
-			shown.say(now.progress())
+			shown.Say(progressOf(now))
 		case shown != nil:
-			shown.end()
+			shown.End()
 			shown = nil
 		}
-		if i.s.client.can.sidecar.Knowledge {
-			i.s.client.notify(ctx, "sidecar/knowledge", now)
+		if i.client.Can.Sidecar.Knowledge {
+			i.client.Notify(ctx, "sidecar/knowledge", now)
 		}
 	}
 }
 
-// progress says in words how far a look at the files is.
-func (s KnowledgeStatus) progress() string {
+// progressOf says in words how far a look at the files is.
+func progressOf(s commands.KnowledgeStatus) string {
 	return tools.Count(max(s.Files, s.Looked), "file") + ", " + tools.Count(s.Symbols, "symbol")
 }

@@ -7,15 +7,16 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 )
 
 // fakeIndex is a project index that is as far as the test says.
 type fakeIndex struct {
 	mu  sync.Mutex
-	now KnowledgeStatus
+	now commands.KnowledgeStatus
 }
 
-func (f *fakeIndex) Status() (KnowledgeStatus, error) {
+func (f *fakeIndex) Status() (commands.KnowledgeStatus, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now, nil
@@ -23,7 +24,7 @@ func (f *fakeIndex) Status() (KnowledgeStatus, error) {
 
 func (f *fakeIndex) Rebuild() error { return nil }
 
-func (f *fakeIndex) set(w *world, now KnowledgeStatus) {
+func (f *fakeIndex) set(w *world, now commands.KnowledgeStatus) {
 	f.mu.Lock()
 	f.now = now
 	f.mu.Unlock()
@@ -43,12 +44,12 @@ func TestIndexing(t *testing.T) {
 		}
 		return all
 	}
-	x.set(w, KnowledgeStatus{Files: 7, Symbols: 3, Looked: 9})
+	x.set(w, commands.KnowledgeStatus{Files: 7, Symbols: 3, Looked: 9})
 	w.await("progress", func(r *fakeeditor.Record) bool {
 		p := progress(r)
 		return len(p) >= 2 && p[0].Title == "Indexing the project" && !p[0].Cancellable && p[1].Message == "9 files, 3 symbols"
 	})
-	x.set(w, KnowledgeStatus{Files: 20, Symbols: 8, Ready: true, Parsed: 1, Parseable: 20})
+	x.set(w, commands.KnowledgeStatus{Files: 20, Symbols: 8, Ready: true, Parsed: 1, Parseable: 20})
 	w.await("the end of the progress", func(r *fakeeditor.Record) bool {
 		p := progress(r)
 		return p[len(p)-1].Kind == lsp.ProgressEnd
@@ -56,7 +57,7 @@ func TestIndexing(t *testing.T) {
 	w.await("the notification", func(r *fakeeditor.Record) bool {
 		told := false
 		for _, m := range r.Notifications {
-			var s KnowledgeStatus
+			var s commands.KnowledgeStatus
 			told = told || m.Method == "sidecar/knowledge" && json.Unmarshal(m.Params, &s) == nil && s.Ready && s.Parsed == 1 && s.Parseable == 20
 		}
 		return told
@@ -68,8 +69,8 @@ func TestIndexing(t *testing.T) {
 func TestIndexingUnasked(t *testing.T) {
 	x := &fakeIndex{}
 	w := newWorld(t, setup{knowledge: x})
-	x.set(w, KnowledgeStatus{Files: 7})
-	x.set(w, KnowledgeStatus{Files: 7, Ready: true})
+	x.set(w, commands.KnowledgeStatus{Files: 7})
+	x.set(w, commands.KnowledgeStatus{Files: 7, Ready: true})
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.knowledge.status", nil, nil))
 	for _, m := range w.Record().Notifications {
 		if m.Method == "sidecar/knowledge" || m.Method == "$/progress" {

@@ -10,6 +10,10 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
+	"github.com/sidecar-ls/sidecar-ls/server/documents"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 // section is the name of our settings in a client's configuration.
@@ -21,14 +25,14 @@ const configurationTimeout = 30 * time.Second
 // initialize negotiates with the client and builds the core.
 func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, error) {
 	var p lsp.InitializeParams
-	if err := unmarshal(params, &p); err != nil {
+	if err := client.Decode(params, &p); err != nil {
 		return nil, err
 	}
-	s.client.can = abilitiesOf(p.Capabilities)
+	s.client.Can = client.AbilitiesOf(p.Capabilities)
 	if p.ClientInfo != nil {
 		s.clientName = p.ClientInfo.Name
 	}
-	s.docs.enc = lsp.ChooseEncoding(p.Capabilities.General.PositionEncodings)
+	s.docs.Enc = lsp.ChooseEncoding(p.Capabilities.General.PositionEncodings)
 	s.folders = FoldersOf(p)
 	var options struct {
 		Sidecar json.RawMessage `json:"sidecar"`
@@ -59,9 +63,9 @@ func (s *Server) initialize(ctx context.Context, params json.RawMessage) (any, e
 func (s *Server) starting(folders []workspace.Folder) Start {
 	return Start{
 		Folders: folders, Settings: s.initial,
-		Approver: s.approvals, People: &People{s.base, s.client}, Diagnostics: &Diagnostics{s},
-		Client: s.clientName, Shown: s.shown, Initialized: s.begun,
-		ReviewChanged:    s.publisher.changed,
+		Approver: s.approvals, People: &client.People{Base: s.base, Client: s.client}, Diagnostics: &documents.Diagnostics{Client: s.client, Live: s.view},
+		Client: s.clientName, Shown: s.docs.Shown, Initialized: s.begun,
+		ReviewChanged:    s.publisher.Changed,
 		KnowledgeChanged: s.indexing.changed,
 		Editor:           s.newEditor,
 	}
@@ -69,20 +73,25 @@ func (s *Server) starting(folders []workspace.Folder) Start {
 
 // welcome says what the server can do; the commands are those of the table.
 func (s *Server) welcome() lsp.InitializeResult {
+	core := s.current()
+	var names []string
+	for _, c := range s.table {
+		names = append(names, c.Name)
+	}
 	return lsp.InitializeResult{
 		ServerInfo: lsp.Info{Name: "sidecar-ls", Version: s.opts.Version},
 		Capabilities: lsp.ServerCapabilities{
-			PositionEncoding:        s.docs.enc,
+			PositionEncoding:        s.docs.Enc,
 			TextDocumentSync:        &lsp.TextDocumentSyncOptions{OpenClose: true, Change: lsp.SyncIncremental, Save: &lsp.SaveOptions{}},
-			CodeActionProvider:      &lsp.CodeActionOptions{CodeActionKinds: actionKinds, ResolveProvider: true},
+			CodeActionProvider:      &lsp.CodeActionOptions{CodeActionKinds: review.ActionKinds, ResolveProvider: true},
 			CodeLensProvider:        &lsp.CodeLensOptions{ResolveProvider: true},
-			DocumentSymbolProvider:  s.current().DocumentSymbols != nil,
-			WorkspaceSymbolProvider: s.current().WorkspaceSymbols != nil,
-			ExecuteCommandProvider:  &lsp.ExecuteCommandOptions{Commands: names(s.table), WorkDoneProgress: true},
+			DocumentSymbolProvider:  core.DocumentSymbols != nil,
+			WorkspaceSymbolProvider: core.WorkspaceSymbols != nil,
+			ExecuteCommandProvider:  &lsp.ExecuteCommandOptions{Commands: names, WorkDoneProgress: true},
 			Workspace: &lsp.WorkspaceServerCapabilities{
 				WorkspaceFolders: &lsp.WorkspaceFoldersServerCapabilities{Supported: true, ChangeNotifications: true},
 			},
-			Experimental: lsp.ServerExperimental{Sidecar: lsp.SidecarServer{Selection: s.current().ShownChanged != nil}},
+			Experimental: lsp.ServerExperimental{Sidecar: lsp.SidecarServer{Selection: core.ShownChanged != nil}},
 		},
 	}
 }
@@ -91,7 +100,7 @@ func (s *Server) welcome() lsp.InitializeResult {
 func (s *Server) initialized() {
 	close(s.begun)
 	s.listen(s.current())
-	s.start(s.publisher.run)
+	s.start(s.publisher.Run)
 	s.start(s.indexing.run)
 	s.start(s.configure)
 }
@@ -102,11 +111,11 @@ func (s *Server) initialized() {
 func (s *Server) configure(ctx context.Context) {
 	s.setting.Lock()
 	defer s.setting.Unlock()
-	if s.client.can.configuration {
+	if s.client.Can.Configuration {
 		ctx, cancel := context.WithTimeout(ctx, configurationTimeout)
 		defer cancel()
 		var answer []json.RawMessage
-		err := s.client.call(ctx, "workspace/configuration", lsp.ConfigurationParams{Items: []lsp.ConfigurationItem{{Section: section}}}, &answer)
+		err := s.client.Call(ctx, "workspace/configuration", lsp.ConfigurationParams{Items: []lsp.ConfigurationItem{{Section: section}}}, &answer)
 		switch {
 		case err != nil:
 			s.log.Warn("settings not received", "error", err)
@@ -125,12 +134,12 @@ func (s *Server) loadSettings(ctx context.Context) {
 	s.mu.Lock()
 	core, layers := s.core, []json.RawMessage{s.initial, s.settings}
 	s.mu.Unlock()
-	if core.Configure == nil {
+	if core.Lifecycle == nil {
 		return
 	}
 	layers = slices.DeleteFunc(layers, func(l json.RawMessage) bool { return len(l) == 0 || string(l) == "null" })
 	for _, problem := range core.Configure(layers...) {
-		s.client.warn(ctx, "sidecar: "+problem)
+		s.client.Warn(ctx, "sidecar: "+problem)
 	}
 }
 
@@ -149,15 +158,15 @@ func (s *Server) didChangeConfiguration(params json.RawMessage) {
 
 // listen tells the client the events of a core, if it wants them.
 func (s *Server) listen(core *Core) {
-	if s.client.can.sidecar.Events && core.Bus != nil {
-		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.notify(s.base, "sidecar/event", e) })
+	if s.client.Can.Sidecar.Events && core.Bus != nil {
+		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.Notify(s.base, "sidecar/event", e) })
 		context.AfterFunc(s.base, cancel)
 	}
 	s.followWork(core)
 	if a := core.Agents; a != nil {
-		cancel := a.Subscribe(func(e conversation.Event) { s.tellAgent(a, e) })
+		cancel := a.Subscribe(func(e conversation.Event) { commands.TellAgent(s.deps(), e) })
 		context.AfterFunc(s.base, cancel)
-		s.askAgain(a)
+		commands.AskAgain(s.deps())
 	}
 }
 
@@ -168,7 +177,7 @@ func (s *Server) didChangeFiles(params json.RawMessage) {
 		return
 	}
 	for _, c := range p.Changes {
-		s.publisher.textChanged(s.docs.nameOf(c.URI))
+		s.publisher.TextChanged(s.docs.NameOf(c.URI))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 func TestInitialize(t *testing.T) {
@@ -45,7 +46,11 @@ func TestInitialize(t *testing.T) {
 		if r.ServerInfo != (lsp.Info{Name: "sidecar-ls", Version: "test"}) {
 			t.Errorf("server info %v", r.ServerInfo)
 		}
-		if d := cmp.Diff(names(commands()), got.ExecuteCommandProvider.Commands); d != "" {
+		var names []string
+		for _, c := range commands.Table() {
+			names = append(names, c.Name)
+		}
+		if d := cmp.Diff(names, got.ExecuteCommandProvider.Commands); d != "" {
 			t.Error(d)
 		}
 		sync := got.TextDocumentSync
@@ -145,7 +150,7 @@ func TestNoFolder(t *testing.T) {
 	uri := "file:///somewhere/a.go"
 	w.must(w.Open(w.ctx, uri, "go", "x"))
 	w.must(w.Call(w.ctx, "textDocument/codeLens", lsp.CodeLensParams{TextDocument: lsp.TextDocumentIdentifier{URI: uri}}, nil))
-	if got := run[modeResult](w, "sidecar.mode.get", nil); got.Mode == "" {
+	if got := run[commands.ModeResult](w, "sidecar.mode.get", nil); got.Mode == "" {
 		t.Error("no mode")
 	}
 }
@@ -229,7 +234,9 @@ func TestCommandArguments(t *testing.T) {
 		{"sidecar.session.list", `[{"x":1}]`, "x: unknown member"},
 		{"sidecar.session.list", `[{},{}]`, "arguments: one object"},
 		{"sidecar.session.list", `["x"]`, "arguments[0]: an object is expected"},
-		{"sidecar.session.list", `[[]]`, "arguments[0]: an object is expected"},
+		{"sidecar.session.list", `[[]]`, ""},
+		{"sidecar.session.list", `[[1]]`, "arguments[0]: an object is expected"},
+		{"sidecar.mode.set", `[[]]`, "mode: missing"},
 		{"sidecar.mode.set", `[{}]`, "mode: missing"},
 		{"sidecar.mode.set", `[{"Mode":"plan"}]`, "Mode: unknown member"},
 		{"sidecar.mode.set", `[{"mode":7}]`, "mode: a string is expected"},
@@ -240,7 +247,10 @@ func TestCommandArguments(t *testing.T) {
 		{"sidecar.session.open", `[{"registry":"half"}]`, "registry"},
 		{"sidecar.session.close", `[{"session":"lost"}]`, "session"},
 		{"sidecar.tools.call", `[{"name":"x"}]`, "arguments: missing"},
-		{"sidecar.tools.call", `[{"name":"x","arguments":[]}]`, "arguments: an object is expected"},
+		{"sidecar.tools.call", `[{"name":"x","arguments":[1]}]`, "arguments: an object is expected"},
+		{"sidecar.policy.explain", `[{"name":"read_file","arguments":[ ]}]`, ""},
+		{"sidecar.session.open", `[{"budget":[]}]`, ""},
+		{"sidecar.session.open", `[{"budget":[1]}]`, "budget: an object is expected"},
 		{"sidecar.tools.list", `[{"source":"elsewhere"}]`, "source"},
 		{"sidecar.tools.list", `[{"strict":"yes"}]`, "strict: true or false is expected"},
 		{"sidecar.tools.list", `[{"format":"xml"}]`, "format"},
@@ -265,36 +275,27 @@ func TestCommandArguments(t *testing.T) {
 	}
 }
 
-// The connection refuses such messages whole; the decoder does not rely on it.
-func TestDoubledMember(t *testing.T) {
-	var a setModeArgs
-	err := decode(json.RawMessage(`{"mode":"plan","mode":"review"}`), members(reflect.TypeFor[setModeArgs]()), &a)
-	if code(err) != lsp.InvalidParams || !strings.Contains(err.Error(), "mode") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestSessions(t *testing.T) {
 	w := newWorld(t, setup{})
-	opened := run[sessionResult](w, "sidecar.session.open", object{"id": "a1", "mode": "plan"})
+	opened := run[commands.SessionResult](w, "sidecar.session.open", object{"id": "a1", "mode": "plan"})
 	if opened.Session != "a1" {
 		t.Errorf("opened %q", opened.Session)
 	}
-	if got := run[modeResult](w, "sidecar.mode.get", object{"session": "a1"}); got.Mode != "plan" {
+	if got := run[commands.ModeResult](w, "sidecar.mode.get", object{"session": "a1"}); got.Mode != "plan" {
 		t.Errorf("mode %q", got.Mode)
 	}
-	if got := run[modeResult](w, "sidecar.mode.set", object{"mode": "review"}); got.Mode != "review" {
+	if got := run[commands.ModeResult](w, "sidecar.mode.set", object{"mode": "review"}); got.Mode != "review" {
 		t.Errorf("mode %q", got.Mode)
 	}
 	var got []string
-	for _, s := range run[sessionList](w, "sidecar.session.list", nil).Sessions {
+	for _, s := range run[commands.SessionList](w, "sidecar.session.list", nil).Sessions {
 		got = append(got, s.Session+" "+s.Mode)
 	}
 	slices.Sort(got)
 	if d := cmp.Diff([]string{"a1 plan", "default review"}, got); d != "" {
 		t.Error(d)
 	}
-	run[none](w, "sidecar.session.close", object{"session": "a1"})
+	run[object](w, "sidecar.session.close", object{"session": "a1"})
 	if err := w.ExecuteCommand(w.ctx, "sidecar.mode.get", object{"session": "a1"}, nil); code(err) != lsp.InvalidParams {
 		t.Errorf("closed session: %v", err)
 	}
@@ -352,20 +353,20 @@ func TestDroppedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.await("a message", func(r *fakeeditor.Record) bool { return r.Count("window/logMessage") == 1 })
-	var list reviewList
+	var list review.Listed
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
-	if open := w.server.docs.layer.Load().names; !slices.Equal(open, []string{"b.txt"}) {
+	if open := w.server.docs.Names(); !slices.Equal(open, []string{"b.txt"}) {
 		t.Errorf("open are %q", open)
 	}
 	w.must(w.Type(w.ctx, uri, "later\n"))
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
-	if open := w.server.docs.layer.Load().names; !slices.Equal(open, []string{"b.txt"}) {
+	if open := w.server.docs.Names(); !slices.Equal(open, []string{"b.txt"}) {
 		t.Errorf("after a change, open are %q", open)
 	}
 	w.must(w.Close(w.ctx, uri))
 	w.open("a.txt", "again\n")
 	w.must(w.ExecuteCommand(w.ctx, "sidecar.review.list", nil, &list))
-	if doc := w.server.docs.named("a.txt"); doc == nil || doc.text.Text() != "again\n" {
+	if doc := w.server.docs.At(uri); doc == nil || doc.Text.Text() != "again\n" {
 		t.Errorf("opened again: %+v", doc)
 	}
 }

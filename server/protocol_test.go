@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -26,14 +27,10 @@ func TestProtocolDocument(t *testing.T) {
 	for _, m := range row.FindAllStringSubmatch(doc, -1) {
 		documented = append(documented, m[1]+"("+strings.Join(memberNames(m[2]), ", ")+")")
 	}
-	for _, c := range commands() {
-		var args []string
-		for _, a := range c.args {
-			args = append(args, a.String())
-		}
-		want = append(want, c.name+"("+strings.Join(args, ", ")+")")
-		if c.title == "" {
-			t.Errorf("%s has no title", c.name)
+	for _, c := range commands.Table() {
+		want = append(want, c.Name+"("+strings.Join(c.Members(), ", ")+")")
+		if c.Title == "" {
+			t.Errorf("%s has no title", c.Name)
 		}
 	}
 	slices.Sort(documented)
@@ -50,6 +47,11 @@ func TestProtocolDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	parts, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, parts...)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
@@ -66,8 +68,8 @@ func TestProtocolDocument(t *testing.T) {
 		t.Errorf("messages (-code +document):\n%s", d)
 	}
 	for _, code := range tools.Codes {
-		if !strings.Contains(doc, "`"+string(code)+"`") {
-			t.Errorf("the error code %s is not documented", code)
+		if row := "| `" + string(code) + "` | " + code.Meaning() + " |\n"; !strings.Contains(doc, row) {
+			t.Errorf("the table of error codes lacks %s", row)
 		}
 	}
 }

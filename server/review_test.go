@@ -16,6 +16,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 const (
@@ -88,7 +90,7 @@ func TestProposalHasLenses(t *testing.T) {
 		want []string
 	}{
 		{uri, []string{"0 Accept file", "0 Reject file", "0 Show diff", "0 Accept", "0 Reject", "3 Accept", "3 Reject", "8 Accept", "8 Reject"}},
-		{side(uri), []string{"0 Accept file", "0 Reject file", "0 Accept", "0 Reject", "4 Accept", "4 Reject", "8 Accept", "8 Reject"}},
+		{side(uri), []string{"0 Accept file", "0 Reject file", "0 Accept", "0 Reject", "3 Accept", "3 Reject", "7 Accept", "7 Reject"}},
 		{side(w.uri("new.txt")), []string{"0 Accept file", "0 Reject file"}},
 		{side(w.uri("other.txt")), nil},
 		{"sidecar-proposed:/elsewhere/a.txt", nil},
@@ -98,6 +100,37 @@ func TestProposalHasLenses(t *testing.T) {
 		if d := cmp.Diff(c.want, w.lenses(c.uri)); d != "" {
 			t.Errorf("%s: %s", c.uri, d)
 		}
+	}
+}
+
+// TestConflictHasBothTexts decides on lines that the user has changed, too.
+func TestConflictHasBothTexts(t *testing.T) {
+	w := newWorld(t, setup{files: map[string]string{"a.txt": tenLines}})
+	uri := w.open("a.txt", tenLines)
+	w.propose("a.txt", tenLines, strings.NewReplacer("2\n", "two\n", "7\n", "seven\n").Replace(tenLines))
+	w.must(w.Change(w.ctx, uri, lsp.ContentChange{Range: span(1, 0, 2, 0), Text: "my\n2\n!\n"})) // beside it
+	w.must(w.Change(w.ctx, uri, lsp.ContentChange{Range: span(2, 0, 3, 0), Text: "zwei\n"}))
+	mine := w.text(uri)
+	side := strings.Replace(uri, "file:", "sidecar-proposed:", 1)
+	want := []string{"0 Reject file", "0 Keep mine", "0 Take the agent's", "5 Accept", "5 Reject"}
+	if d := cmp.Diff(want, w.lenses(side)); d != "" {
+		t.Error(d)
+	}
+	for _, c := range []struct{ side, want string }{
+		{"base", mine},
+		{"proposed", strings.Replace(mine, "7\n", "seven\n", 1)},
+		{"taken", strings.NewReplacer("my\nzwei\n!\n", "two\n", "7\n", "seven\n").Replace(mine)},
+	} {
+		if got := run[review.TextResult](w, "sidecar.review.text", map[string]any{"uri": uri, "side": c.side}); got.Text != c.want {
+			t.Errorf("%s: %q, want %q", c.side, got.Text, c.want)
+		}
+	}
+	w.choose(w.actions(uri, span(1, 1, 1, 1), "quickfix.sidecar"), "Take the agent's text in place of mine (edit_file at line 2)")
+	if got, want := w.text(uri), strings.Replace(mine, "my\nzwei\n!\n", "two\n", 1); got != want {
+		t.Errorf("the file is %q, want %q", got, want)
+	}
+	if err := w.ExecuteCommand(w.ctx, "sidecar.review.accept", map[string]any{"take": true}, nil); err == nil {
+		t.Error("everything was taken unseen")
 	}
 }
 
@@ -146,7 +179,7 @@ func TestPendingIsShown(t *testing.T) {
 		t.Errorf("disk %q", got)
 	}
 	// The accept is taken back.
-	r := run[undoResult](w, "sidecar.review.undo", nil)
+	r := run[review.UndoResult](w, "sidecar.review.undo", nil)
 	if d := cmp.Diff([]string{uri}, r.Restored); d != "" || w.text(uri) != "0\n"+tenLines {
 		t.Errorf("%s %q", d, w.text(uri))
 	}
@@ -207,7 +240,7 @@ func TestAcceptClosedFiles(t *testing.T) {
 		workspace.Change{Path: "new/b.txt", After: []byte("b\n")}, workspace.Change{Path: "gone.txt", Before: []byte("x\n")}))
 	w.diagnostics("a deleted file", w.uri("gone.txt"), "delete this file (write_file)")
 
-	list := run[reviewList](w, "sidecar.review.list", nil)
+	list := run[review.Listed](w, "sidecar.review.list", nil)
 	var got []string
 	for _, e := range list.Edits {
 		got = append(got, strings.Join([]string{e.Path, e.Kind, e.State, e.Session, e.Tool}, " "))
@@ -223,23 +256,23 @@ func TestAcceptClosedFiles(t *testing.T) {
 	if h.OldStart != 2 || h.OldLines != 1 || h.NewStart != 2 || h.NewLines != 1 || h.Text != "-2\n+two\n" {
 		t.Errorf("hunk %+v", h)
 	}
-	if n := len(run[reviewList](w, "sidecar.review.list", object{"session": "s1"}).Edits); n != 2 {
+	if n := len(run[review.Listed](w, "sidecar.review.list", object{"session": "s1"}).Edits); n != 2 {
 		t.Errorf("%d edits of the session", n)
 	}
-	if diff := run[diffResult](w, "sidecar.review.diff", object{"uri": w.uri("a.txt")}).Diff; !strings.Contains(diff, "+two") || strings.Contains(diff, "gone") {
+	if diff := run[review.DiffResult](w, "sidecar.review.diff", object{"uri": w.uri("a.txt")}).Diff; !strings.Contains(diff, "+two") || strings.Contains(diff, "gone") {
 		t.Errorf("diff\n%s", diff)
 	}
 	for side, want := range map[string]string{"base": tenLines, "proposed": proposed} {
-		if got := run[textResult](w, "sidecar.review.text", object{"uri": w.uri("a.txt"), "side": side}).Text; got != want {
+		if got := run[review.TextResult](w, "sidecar.review.text", object{"uri": w.uri("a.txt"), "side": side}).Text; got != want {
 			t.Errorf("%s: %q", side, got)
 		}
 	}
 
-	r := run[acceptResult](w, "sidecar.review.accept", object{"hunks": []string{h.ID}})
+	r := run[review.AcceptResult](w, "sidecar.review.accept", object{"hunks": []string{h.ID}})
 	if d := cmp.Diff([]string{w.uri("a.txt")}, r.Accepted); d != "" || w.disk("a.txt") != strings.Replace(tenLines, "2", "two", 1) {
 		t.Errorf("one hunk: %s %q", d, w.disk("a.txt"))
 	}
-	r = run[acceptResult](w, "sidecar.review.accept", nil)
+	r = run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if d := cmp.Diff([]string{w.uri("a.txt"), w.uri("gone.txt"), w.uri("new/b.txt")}, r.Accepted); d != "" {
 		t.Error(d)
 	}
@@ -257,15 +290,15 @@ func TestRefusedAcceptKeepsTheEdit(t *testing.T) {
 	uri := w.open("a.txt", "a\n")
 	w.propose("a.txt", "a\n", "A\n")
 	w.RefuseEdits("the buffer is locked")
-	r := run[acceptResult](w, "sidecar.review.accept", nil)
+	r := run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if len(r.Accepted) != 0 || len(r.Failed) != 1 || r.Failed[0].URI != uri || !strings.Contains(r.Failed[0].Error, "the buffer is locked") {
 		t.Errorf("got %+v", r)
 	}
-	if n := len(run[reviewList](w, "sidecar.review.list", nil).Edits); n != 1 {
+	if n := len(run[review.Listed](w, "sidecar.review.list", nil).Edits); n != 1 {
 		t.Errorf("%d edits are left", n)
 	}
 	w.RefuseEdits("")
-	if r := run[acceptResult](w, "sidecar.review.accept", nil); len(r.Accepted) != 1 {
+	if r := run[review.AcceptResult](w, "sidecar.review.accept", nil); len(r.Accepted) != 1 {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -276,31 +309,31 @@ func TestConflictWhileTyping(t *testing.T) {
 	w.propose("a.txt", "a\nb\nc\n", "a\nB\nc\n")
 	w.must(w.Change(w.ctx, uri, lsp.ContentChange{Range: span(1, 0, 1, 1), Text: "mine"}))
 	w.diagnostics("the conflict", uri, "in conflict with your changes")
-	if got := w.lenses(uri); strings.Join(got, ",") != "0 Accept file,0 Reject file,0 Show diff,1 Reject" {
+	if got := w.lenses(uri); strings.Join(got, ",") != "0 Reject file,0 Show diff,1 Keep mine,1 Take the agent's" {
 		t.Errorf("lenses %q", got)
 	}
-	r := run[acceptResult](w, "sidecar.review.accept", nil)
+	r := run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if len(r.Accepted) != 0 || len(r.Failed) != 1 || w.text(uri) != "a\nmine\nc\n" {
 		t.Errorf("got %+v, %q", r, w.text(uri))
 	}
-	run[rejectResult](w, "sidecar.review.reject", object{"uris": []string{uri}, "reason": "I did it myself"})
+	run[review.RejectResult](w, "sidecar.review.reject", object{"uris": []string{uri}, "reason": "I did it myself"})
 	w.diagnostics("nothing is left", uri)
 }
 
 func TestStaleRevision(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.txt": "a\n"}})
 	w.propose("a.txt", "a\n", "A\n")
-	seen := run[reviewList](w, "sidecar.review.list", nil).Revision
-	run[none](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "AA\n"})
-	stale := run[acceptResult](w, "sidecar.review.accept", object{"revision": seen})
+	seen := run[review.Listed](w, "sidecar.review.list", nil).Revision
+	run[object](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "AA\n"})
+	stale := run[review.AcceptResult](w, "sidecar.review.accept", object{"revision": seen})
 	if len(stale.Accepted) != 0 || len(stale.Failed) != 1 || !strings.HasPrefix(stale.Failed[0].Error, "conflict: ") || w.disk("a.txt") != "a\n" {
 		t.Errorf("got %+v, %q", stale, w.disk("a.txt"))
 	}
 	if err := w.ExecuteCommand(w.ctx, "sidecar.review.reject", object{"revision": seen}, nil); code(err) != lsp.RequestFailed {
 		t.Errorf("reject: %v", err)
 	}
-	seen = run[reviewList](w, "sidecar.review.list", nil).Revision
-	run[acceptResult](w, "sidecar.review.accept", object{"revision": seen})
+	seen = run[review.Listed](w, "sidecar.review.list", nil).Revision
+	run[review.AcceptResult](w, "sidecar.review.accept", object{"revision": seen})
 	if w.disk("a.txt") != "AA\n" {
 		t.Errorf("disk %q", w.disk("a.txt"))
 	}
@@ -311,12 +344,12 @@ func TestProposeKeepsTheForm(t *testing.T) {
 	const mark = "\xef\xbb\xbf"
 	w := newWorld(t, setup{files: map[string]string{"a.txt": mark + "a\r\nb\r\n"}})
 	w.propose("a.txt", mark+"a\r\nb\r\n", mark+"a\r\nB\r\n")
-	got := run[textResult](w, "sidecar.review.text", object{"uri": w.uri("a.txt"), "side": "proposed"}).Text
+	got := run[review.TextResult](w, "sidecar.review.text", object{"uri": w.uri("a.txt"), "side": "proposed"}).Text
 	if got != "a\r\nB\r\n" {
 		t.Errorf("text %q", got)
 	}
-	run[none](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "a\nBB\n"})
-	run[acceptResult](w, "sidecar.review.accept", nil)
+	run[object](w, "sidecar.review.propose", object{"uri": w.uri("a.txt"), "text": "a\nBB\n"})
+	run[review.AcceptResult](w, "sidecar.review.accept", nil)
 	if got := w.disk("a.txt"); got != mark+"a\r\nBB\r\n" {
 		t.Errorf("disk %q", got)
 	}
@@ -331,7 +364,7 @@ func TestProposeKeepsTheForm(t *testing.T) {
 func TestBatch(t *testing.T) {
 	w := newWorld(t, setup{batch: true, files: map[string]string{"a.txt": "a\n"}})
 	w.propose("a.txt", "a\n", "A\n")
-	if !run[reviewList](w, "sidecar.review.list", nil).Batch {
+	if !run[review.Listed](w, "sidecar.review.list", nil).Batch {
 		t.Error("the list does not say so")
 	}
 	if err := w.ExecuteCommand(w.ctx, "sidecar.review.accept", object{"uris": []string{w.uri("a.txt")}}, nil); code(err) != lsp.InvalidParams {
@@ -353,7 +386,7 @@ func TestShow(t *testing.T) {
 	secret := filepath.Join(w.dir, "a.txt")
 	w.must(ownfile.MkdirAll(filepath.Join(w.state, "show"), 0o700))
 	symlink.Make(t, secret, filepath.Join(w.state, "show", "review.diff"))
-	r := run[showResult](w, "sidecar.review.show", object{"uri": w.uri("a.txt")})
+	r := run[client.Shown](w, "sidecar.review.show", object{"uri": w.uri("a.txt")})
 	path, _ := workspace.FilePath(r.URI)
 	data, err := os.ReadFile(path)
 	w.must(err)
@@ -368,7 +401,7 @@ func TestShow(t *testing.T) {
 		}
 	}
 	w.Lacks("window/showDocument")
-	if r := run[showResult](w, "sidecar.review.show", nil); r.Shown || r.URI == "" {
+	if r := run[client.Shown](w, "sidecar.review.show", nil); r.Shown || r.URI == "" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -382,7 +415,7 @@ func TestExtras(t *testing.T) {
 	w.await("sidecar/pendingEdits and new lenses", func(r *fakeeditor.Record) bool {
 		told, lenses := false, false
 		for _, m := range r.Notifications {
-			var p reviewList
+			var p review.Listed
 			told = told || m.Method == "sidecar/pendingEdits" && json.Unmarshal(m.Params, &p) == nil && len(p.Edits) == 1 && p.Edits[0].Path == "a.txt"
 		}
 		for _, m := range r.Requests {

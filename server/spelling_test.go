@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
@@ -76,7 +77,7 @@ func TestOpenUnderAnotherSpelling(t *testing.T) {
 	t.Run("control", func(t *testing.T) {
 		w := newWorld(t, setup{files: map[string]string{"a.go": "one\n"}})
 		if folded.Is(t, w.dir) {
-			t.Skip("names fold here")
+			needs.Skip(t, needs.ExactNames, "names fold here")
 		}
 		w.open("A.GO", "unsaved\n")
 		if got := w.read("a.go"); got != "one\n" {
@@ -100,7 +101,7 @@ func TestRespellOpenDocument(t *testing.T) {
 		if err != nil || len(r.Failed) > 0 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if listed() != "A.go" || w.text(uri) != "one\n" || w.live.document("A.go") == nil {
+		if listed() != "A.go" || w.text(uri) != "one\n" || w.live.Document("A.go") == nil {
 			t.Errorf("the file is %s, the document has %q", listed(), w.text(uri))
 		}
 		u, err := w.store.Undo(w.ctx)

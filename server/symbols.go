@@ -8,6 +8,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pki"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
 )
 
 // documentSymbol answers for editors that have no better source; see
@@ -18,19 +19,19 @@ func (s *Server) documentSymbol(ctx context.Context, params json.RawMessage) (an
 		return nil, errSymbolsOff
 	}
 	var p lsp.DocumentSymbolParams
-	if err := unmarshal(params, &p); err != nil {
+	if err := client.Decode(params, &p); err != nil {
 		return nil, err
 	}
 	name, text, err := s.textOf(p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
-	found, err := symbols(ctx, name, []byte(text.Text()))
+	found, err := symbols.OfDocument(ctx, name, []byte(text.Text()))
 	if err != nil {
 		return nil, err
 	}
-	t := symbolTree{text: text, enc: s.docs.enc, list: found}
-	if s.client.can.symbolTree {
+	t := symbolTree{text: text, enc: s.docs.Enc, list: found}
+	if s.client.Can.SymbolTree {
 		return t.children(len(text.Text())), nil
 	}
 	return t.flat(p.TextDocument.URI), nil
@@ -43,10 +44,10 @@ func (s *Server) workspaceSymbol(ctx context.Context, params json.RawMessage) (a
 		return nil, errSymbolsOff
 	}
 	var p lsp.WorkspaceSymbolParams
-	if err := unmarshal(params, &p); err != nil {
+	if err := client.Decode(params, &p); err != nil {
 		return nil, err
 	}
-	found, err := symbols(ctx, p.Query)
+	found, err := symbols.OfWorkspace(ctx, p.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *Server) workspaceSymbol(ctx context.Context, params json.RawMessage) (a
 		at := lsp.Position{Line: uint32(max(0, f.Line-1))}
 		out = append(out, lsp.SymbolInformation{
 			Name: f.Name, Kind: symbolKind(f.Kind, ""), ContainerName: f.Container,
-			Location: lsp.Location{URI: s.uri(f.Path), Range: lsp.Range{Start: at, End: at}},
+			Location: lsp.Location{URI: s.view().URI(f.Path), Range: lsp.Range{Start: at, End: at}},
 		})
 	}
 	return out, nil
@@ -65,14 +66,14 @@ var errSymbolsOff = lsp.Errorf(lsp.MethodNotFound, "symbols are not offered: the
 
 // textOf is the text of a document: the open buffer, or the file.
 func (s *Server) textOf(uri string) (name string, text *lsp.Document, err error) {
-	if doc := s.docs.at(uri); doc != nil {
-		if name = doc.name; name == "" {
+	if doc := s.docs.At(uri); doc != nil {
+		if name = doc.Name; name == "" {
 			name, _ = workspace.FilePath(uri)
 		}
-		return name, doc.text, nil
+		return name, doc.Text, nil
 	}
-	if name = s.docs.nameOf(uri); name == "" {
-		return "", nil, invalidParams("textDocument.uri: the document is neither open nor a file of the workspace")
+	if name = s.docs.NameOf(uri); name == "" {
+		return "", nil, client.InvalidParams("textDocument.uri: the document is neither open nor a file of the workspace")
 	}
 	data, err := s.view().ReadFile(name)
 	if err != nil {

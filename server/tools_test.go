@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -45,7 +46,7 @@ func TestCallTool(t *testing.T) {
 	if got := run[dispatch.Explanation](w, "sidecar.policy.explain", object{"name": "grep", "arguments": object{}}); got.Decision != "ask" || got.Rule != "grep" {
 		t.Errorf("explained %+v", got)
 	}
-	if got := run[metricsResult](w, "sidecar.tools.metrics", nil); got.Tools["grep"].OK != 1 {
+	if got := run[commands.MetricsResult](w, "sidecar.tools.metrics", nil); got.Tools["grep"].OK != 1 {
 		t.Errorf("metrics %+v", got)
 	}
 	if got := run[object](w, "sidecar.tools.list", nil); cmp.Diff(object{"tools": []any{}}, got) != "" {
@@ -81,7 +82,7 @@ func TestProgress(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", token, d)
 		}
-		if len(w.server.progress.running) != 0 {
+		if w.server.progress.Running() != 0 {
 			t.Error("the token is kept")
 		}
 	}

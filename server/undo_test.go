@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
 )
 
 // TestUndoOfAppliedEdits takes edits that nobody reviewed back, of a file that is open and
@@ -42,7 +43,7 @@ func TestUndoOfAppliedEdits(t *testing.T) {
 	}
 	turn := func(command string, arg any, want ...string) {
 		t.Helper()
-		r := run[undoResult](w, command, arg)
+		r := run[review.UndoResult](w, command, arg)
 		got := append([]string{r.What}, r.Restored...)
 		for _, f := range r.Failed {
 			got = append(got, "failed "+f.URI+" "+strings.SplitN(f.Error, ":", 2)[0])
@@ -55,12 +56,12 @@ func TestUndoOfAppliedEdits(t *testing.T) {
 	edit("open.txt", "one", "two")
 	edit("closed.txt", "one", "two")
 	want("two\n", "two\n")
-	list := run[historyResult](w, "sidecar.review.history", nil).Entries
+	list := run[review.HistoryResult](w, "sidecar.review.history", nil).Entries
 	if len(list) != 2 || list[0].What != "apply" || !list[1].Undoable || list[1].At.IsZero() ||
 		!cmp.Equal(list[1].Files, []pendingedits.PastFile{{Path: "open.txt", Kind: "modify", Added: 1, Removed: 1}}) || list[0].Files[0].Path != "closed.txt" || list[0].Tool != "replace_text" {
 		t.Errorf("history %+v", list)
 	}
-	if got := run[historyResult](w, "sidecar.review.history", object{"limit": 1}).Entries; len(got) != 1 || got[0].ID != list[0].ID {
+	if got := run[review.HistoryResult](w, "sidecar.review.history", object{"limit": 1}).Entries; len(got) != 1 || got[0].ID != list[0].ID {
 		t.Errorf("limit: %+v", got)
 	}
 
@@ -115,11 +116,11 @@ func TestUndoArguments(t *testing.T) {
 	if w.disk("a.txt") != "two\n" {
 		t.Errorf("disk %q", w.disk("a.txt"))
 	}
-	list := run[historyResult](w, "sidecar.review.history", object{"session": "default", "limit": 5}).Entries
+	list := run[review.HistoryResult](w, "sidecar.review.history", object{"session": "default", "limit": 5}).Entries
 	if len(list) != 1 {
 		t.Fatalf("history %+v", list)
 	}
-	run[undoResult](w, "sidecar.review.undo", object{"to": list[0].ID})
+	run[review.UndoResult](w, "sidecar.review.undo", object{"to": list[0].ID})
 	if w.disk("a.txt") != "one\n" {
 		t.Errorf("disk %q", w.disk("a.txt"))
 	}

@@ -3,16 +3,10 @@ package server
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
 )
-
-// works are the sessions that are shown at work on what they have set out to do.
-type works struct {
-	mu   sync.Mutex
-	jobs map[string]*job // by session
-}
 
 // followWork shows what the agents of a core's sessions set out to do.
 func (s *Server) followWork(core *Core) {
@@ -23,8 +17,10 @@ func (s *Server) followWork(core *Core) {
 
 // worked shows what the agent of a session works on. Runs show it themselves.
 func (s *Server) worked(session string, _, now steps.State) {
-	if a := s.current().Agents; a != nil && a.Has(session) {
-		return
+	if a := s.current().Agents; a != nil {
+		if m := a.Opened(); m != nil && m.Has(session) {
+			return
+		}
 	}
 	text, done, all := now.Active()
 	s.works.mu.Lock()
@@ -33,7 +29,7 @@ func (s *Server) worked(session string, _, now steps.State) {
 	if text == "" {
 		delete(s.works.jobs, session)
 		if j != nil {
-			go j.end() // it may wait for the client
+			go j.End() // it may wait for the client
 		}
 		return
 	}
@@ -42,21 +38,21 @@ func (s *Server) worked(session string, _, now steps.State) {
 		if err != nil {
 			return
 		}
-		j = s.progress.show(s.base, "Agent "+session)
+		j = s.progress.Show(s.base, "Agent "+session)
 		s.works.jobs[session] = j
 		go func() {
 			select {
 			case <-one.Done():
 			case <-s.base.Done():
-			case <-j.life.Done():
+			case <-j.Done():
 			}
 			s.works.mu.Lock()
 			if s.works.jobs[session] == j {
 				delete(s.works.jobs, session)
 			}
 			s.works.mu.Unlock()
-			j.end()
+			j.End()
 		}()
 	}
-	j.say(visible(fmt.Sprintf("%s (%d of %d done)", text, done, all)))
+	j.Say(client.Visible(fmt.Sprintf("%s (%d of %d done)", text, done, all)))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/worktree"
 )
@@ -212,7 +213,7 @@ func (m *Manager) scan(ctx context.Context, t *tree, base *index.Index) ([]workt
 			out[e.Name] = true
 		}
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: t.Path}}, workspace.DiskOptions{})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: t.Path}}, workspace.DiskOptions{Ignores: &gitrepo.UserIgnores{}})
 	if err != nil {
 		return nil, err
 	}

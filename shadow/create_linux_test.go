@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
@@ -32,7 +33,7 @@ func TestReadingIsNotNoted(t *testing.T) {
 		return st.Atim.Nano() != long.UnixNano()
 	}
 	if !noted("control") {
-		t.Skip("the file system does not note what is read")
+		needs.Skip(t, needs.Mounts, "the file system does not note what is read")
 	}
 	if noted("a") {
 		t.Error("it is noted")

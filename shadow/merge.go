@@ -10,6 +10,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -83,6 +86,9 @@ func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Mer
 	for _, ch := range list {
 		g.names[ch.name()] = true
 	}
+	if trades(list) {
+		slices.SortStableFunc(list, func(a, b change) int { return later(a) - later(b) })
+	}
 	for _, ch := range list {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -90,6 +96,56 @@ func (m *Manager) merge(ctx context.Context, t *tree, main workspace.Files) (Mer
 		g.one(ch)
 	}
 	return g.out, g.leftOut()
+}
+
+// trades reports whether a file takes the place of a directory, or the other way.
+func trades(list []change) bool {
+	gone, below := map[string]bool{}, map[string]bool{}
+	for _, ch := range list {
+		if ch.new.exists() && !ch.renamed() {
+			continue
+		}
+		gone[ch.old.path] = true
+		for dir := path.Dir(ch.old.path); dir != "."; dir = path.Dir(dir) {
+			below[dir] = true
+		}
+	}
+	return slices.ContainsFunc(list, func(ch change) bool {
+		if !ch.new.exists() {
+			return false
+		}
+		trade := below[ch.new.path]
+		for dir := path.Dir(ch.new.path); dir != "."; dir = path.Dir(dir) {
+			trade = trade || gone[dir]
+		}
+		return trade
+	})
+}
+
+// later puts what comes after what goes.
+func later(ch change) int {
+	if ch.new.exists() {
+		return 1
+	}
+	return 0
+}
+
+// goes reports whether the merge takes a file of the main tree away.
+func goes(g *merging, name string) bool {
+	return slices.ContainsFunc(g.out.Changes, func(c workspace.Change) bool {
+		return c.From == name || c.Path == name && c.After == nil
+	})
+}
+
+// vacated reports whether the merge takes all files of a directory away.
+func vacated(g *merging, dir string) bool {
+	err := fs.WalkDir(g.main, dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !goes(g, name) {
+			err = fs.ErrExist
+		}
+		return err
+	})
+	return err == nil
 }
 
 // respelled makes renames of files that go and come under two spellings of a name,
@@ -208,6 +264,10 @@ func (g *merging) one(ch change) {
 	if !ok {
 		return
 	}
+	if (!ch.old.exists() || ch.renamed()) && strings.ContainsFunc(name, unicode.IsControl) {
+		g.skip(strconv.Quote(name), "its name has a control character, such as a line break, and can't be shown")
+		return
+	}
 	var t triple
 	var err error
 	if t.base, err = g.c.old(g.ctx, ch.old); err == nil {
@@ -300,21 +360,19 @@ func (g *merging) resolve(file string) (string, bool) {
 func (g *merging) ours(name string, t triple) ([]byte, bool) {
 	info, err := g.main.Stat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case workspace.NoFile(err):
 		for dir := path.Dir(name); t.theirs != nil && dir != "."; dir = path.Dir(dir) {
-			if info, err := g.main.Stat(dir); err == nil && !info.IsDir() {
+			if info, err := g.main.Stat(dir); err == nil && !info.IsDir() && !goes(g, dir) {
 				g.conflict(name, t, "in the main tree "+dir+" is a file")
 				return nil, false
 			}
 		}
 		return nil, true
 	case err != nil:
-		if parent, perr := g.main.Stat(path.Dir(name)); perr == nil && !parent.IsDir() {
-			g.conflict(name, t, "in the main tree "+path.Dir(name)+" is a file")
-			return nil, false
-		}
 		g.skip(name, "it can't be read in the main tree: %v", err)
 		return nil, false
+	case info.IsDir() && vacated(g, name):
+		return nil, true
 	case info.IsDir():
 		g.conflict(name, t, "in the main tree it is a directory")
 		return nil, false

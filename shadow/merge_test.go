@@ -433,6 +433,34 @@ func TestMergeRespelled(t *testing.T) {
 
 // TestMergeOverPending: edits that wait for review are what is merged with, and
 // none is lost.
+// TestMergeTrades: a file becomes a directory, and a directory a file, unless the main tree
+// keeps something there.
+func TestMergeTrades(t *testing.T) {
+	h := newHouse(t, "t", "t\n", "d/f", "f\n", "kept/f", "f\n")
+	s, w := h.create(shadow.CreateRequest{})
+	for _, name := range []string{"t", "d", "kept"} {
+		if err := ownfile.RemoveAll(w.Path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Write("t/in", "in\n", "d", "file\n", "kept", "file\n", "two\nlines", "x\n")
+	h.Write("kept/new", "the user's\n")
+	main, err := workspace.OpenDisk([]workspace.Folder{{Dir: h.Dir}}, workspace.DiskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer main.Close()
+	m := h.apply(s.ID, main)
+	if got, want := summary(m), "delete d/f, delete kept/f, delete t, create d, create t/in, conflict kept, skipped \"two\\nlines\""; got != want {
+		t.Errorf("it is %s, want %s", got, want)
+	}
+	for name, want := range map[string]string{"t/in": "in\n", "d": "file\n", "kept/new": "the user's\n"} {
+		if got, err := os.ReadFile(h.Path(name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+}
+
 func TestMergeOverPending(t *testing.T) {
 	text := lines("line", 9)
 	h := newHouse(t, "f", text, "g", text, "deleted", "d\n")

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 )
 
 // Open has the files of the shadows that sessions work in.
@@ -53,7 +54,7 @@ func (o *Open) View(ctx context.Context, id, root string) (workspace.View, error
 	if err != nil {
 		return nil, err
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: o.m.journal(id), Prepare: o.m.o.Prepare, Exclude: sh.Exclude})
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: root}}, workspace.DiskOptions{StateDir: o.m.journal(id), Prepare: o.m.o.Prepare, Exclude: sh.Exclude, Ignores: &gitrepo.UserIgnores{}})
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,6 @@ import (
 // sweep tidies up after processes that died: what is half made or half removed
 // goes, and what was all but finished is finished.
 func (m *Manager) sweep() error {
-	if _, err := os.Lstat(m.home()); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err := m.checkHome(); err != nil {
 		return err
 	}
@@ -25,11 +22,19 @@ func (m *Manager) sweep() error {
 	if err != nil {
 		return nil //nolint:nilerr // no repository, no shadows
 	}
+	if _, err := os.Lstat(m.home()); errors.Is(err, fs.ErrNotExist) {
+		if !hasAny(m, repo) {
+			return nil
+		}
+		if err := m.makeHome(); err != nil { // somebody removed it, and git has the names still
+			return err
+		}
+	}
 	if err := os.MkdirAll(m.locks(), 0o755); err != nil {
 		return err
 	}
 	m.trimPool()
-	return errors.Join(m.sweepStaged(repo), m.sweepRegistered(repo), m.sweepDirs(repo), m.sweepLocks())
+	return errors.Join(m.sweepStaged(repo), sweepMoved(m, repo), m.sweepRegistered(repo), m.sweepDirs(repo), m.sweepLocks())
 }
 
 // sweepLocks removes the locks of processes that died, where nothing else did.

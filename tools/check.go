@@ -41,7 +41,7 @@ func check(tool string, n *node, args json.RawMessage) (json.RawMessage, []strin
 	if args[0] != '{' {
 		return nil, nil, invalid(tool, fmt.Sprintf("got %s, expected a JSON object with %s", show(args), fieldList(n)))
 	}
-	w := walker{src: args, repairs: repairs}
+	w := walker{tool: tool, src: args, repairs: repairs}
 	w.object(n, 0, nil)
 	if len(w.problems) > 0 {
 		return nil, nil, invalid(tool, w.text(n))
@@ -63,6 +63,7 @@ func fieldList(n *node) string {
 // walker goes once over valid JSON. What it changes it notes as splices, so
 // that the usual call, which needs none, is not copied.
 type walker struct {
+	tool     string
 	src      []byte
 	splices  []splice
 	problems []string
@@ -180,6 +181,7 @@ func (w *walker) object(n *node, i int, at *step) int {
 		seen = make([]bool, len(n.props))
 	}
 	kept, first, dropped := i+1, true, false // kept: where the last member that stays ends
+	var others []int                         // members that came under names of other agents
 	for i = w.space(i + 1); w.src[i] != '}'; {
 		if w.src[i] == ',' {
 			i = w.space(i + 1)
@@ -192,6 +194,27 @@ func (w *walker) object(n *node, i int, at *step) int {
 		}
 		i = w.space(w.space(end) + 1)
 		k := n.find(name)
+		if k >= 0 && seen[k] && slices.Contains(others, k) {
+			w.problem(&step{parent: at, name: n.props[k].name}, "given twice, under two names")
+		}
+		var o other
+		if k < 0 && n.closed {
+			if o = otherArgs(w.tool, string(name)); o.ours != "" {
+				_, known := o.values[string(w.src[i:w.skip(i)])]
+				if k = n.find([]byte(o.ours)); k >= 0 && (seen[k] || o.values != nil && !known) {
+					k = -1
+				}
+			}
+		}
+		if k >= 0 && o.ours != "" {
+			others = append(others, k)
+			w.repairs = append(w.repairs, fmt.Sprintf("%s: read as %s", Clip(string(name)), o.ours))
+			if text, known := o.values[string(w.src[i:w.skip(i)])]; known && text == "" {
+				dropped = true
+				i = w.space(w.skip(i))
+				continue
+			}
+		}
 		if k >= 0 && w.src[i] == 'n' && !n.props[k].required && n.props[k].node.kinds&kindNull == 0 {
 			dropped = true // null for what is optional: absent
 			i = w.space(w.skip(i))
@@ -206,7 +229,15 @@ func (w *walker) object(n *node, i int, at *step) int {
 			dropped = false
 		}
 		first = false
+		if k >= 0 && o.ours != "" {
+			w.replace(start, end, strconv.Quote(o.ours))
+		}
 		switch {
+		case k >= 0 && o.values[string(w.src[i:w.skip(i)])] != "":
+			seen[k] = true
+			end := w.skip(i)
+			w.replace(i, end, o.values[string(w.src[i:end])])
+			i = end
 		case k >= 0:
 			seen[k] = true
 			i = w.value(n.props[k].node, i, &step{parent: at, name: n.props[k].name})

@@ -1,5 +1,7 @@
 package tools
 
+import "slices"
+
 // elsewhere are names that other agents' tools have, folded, and the tool here
 // that does what they do. Its arguments have other names, so such a call is
 // answered, not repaired.
@@ -26,6 +28,10 @@ var elsewhere = func() map[string]string {
 		"find_references":          {"references", "list_code_usages", "find_usages"},
 		"web_fetch":                {"fetch", "fetch_url", "read_url", "fetch_webpage"},
 		"web_search":               {"google_web_search", "search_web"},
+		"spawn_agent":              {"task", "agent", "dispatch_agent", "new_task", "subagent", "launch_agent"},
+		"write_todos":              {"todo_write", "todo", "todos", "update_plan", "update_todos", "update_todo_list", "manage_todo_list"},
+		"propose_plan":             {"exit_plan_mode", "plan_mode_respond", "present_plan"},
+		"skill":                    {"use_skill", "load_skill", "activate_skill"},
 	} {
 		for _, name := range others {
 			names[fold(name)] = tool
@@ -33,3 +39,47 @@ var elsewhere = func() map[string]string {
 	}
 	return names
 }()
+
+// other is an argument of ours that stands for one of another agent's tool, and means the
+// same.
+type other struct {
+	ours   string
+	values map[string]string // by their value, ours, as JSON; "": leave it out; nil: the same
+}
+
+// otherArgs is the argument of our tool that another agent's calls so; none: "".
+func otherArgs(tool, name string) other {
+	if tool == "edit_file" && fold(name) == "replaceall" {
+		return other{"occurrence", map[string]string{"true": `"all"`, "false": ""}}
+	}
+	for ours, theirs := range sameArgs[tool] {
+		if slices.Contains(theirs, fold(name)) {
+			return other{ours: ours}
+		}
+	}
+	return other{}
+}
+
+var paths = []string{"filepath", "absolutepath", "targetfile", "file", "filename"}
+
+var sameArgs = map[string]map[string][]string{
+	"run_command":    {"command": {"cmd", "commandline", "script"}, "cwd": {"workdir", "workingdirectory", "directory"}, "background": {"runinbackground", "isbackground"}},
+	"read_file":      {"path": paths},
+	"write_file":     {"path": paths, "content": {"contents", "filetext", "text"}},
+	"append_file":    {"path": paths, "content": {"contents", "text"}},
+	"delete_file":    {"path": paths},
+	"edit_file":      {"path": paths, "search": {"oldstring", "oldstr", "oldtext"}, "replace": {"newstring", "newstr", "newtext"}},
+	"move_file":      {"from": {"source", "sourcepath", "oldpath", "src"}, "to": {"destination", "destinationpath", "newpath", "dst"}},
+	"apply_patch":    {"patch": {"input", "diff", "patchtext"}},
+	"list_directory": {"path": {"dir", "directory", "dirpath", "directorypath", "relativeworkspacepath"}},
+	"search_files":   {"pattern": {"glob", "globpattern"}},
+	"grep":           {"pattern": {"regex", "query"}, "include": {"glob", "includepattern"}},
+	"diff_text":      {"a": {"old", "before"}, "b": {"new", "after"}},
+	"web_search":     {"query": {"searchterm", "q"}},
+	"web_fetch":      {"url": {"uri"}},
+	"spawn_agent":    {"task": {"prompt"}},
+	"claim_complete": {"rationale": {"summary", "evidence", "reason", "result"}},
+	"write_todos":    {"text": {"content"}, "state": {"status"}},
+	"skill":          {"name": {"skill", "skillname"}},
+	"ask_user":       {"question": {"prompt"}},
+}

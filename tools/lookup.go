@@ -52,6 +52,11 @@ func (s *snapshot) spelt(name string) (found *Tool) {
 
 // Unknown is the error for a name that Lookup did not find.
 func (r *Registry) Unknown(name string) *Error {
+	if r.opts.Away != nil {
+		if err := r.opts.Away(cleanName(name)); err != nil {
+			return err
+		}
+	}
 	s := r.now.Load()
 	names := make([]string, len(s.sorted))
 	for i, t := range s.sorted {

@@ -21,6 +21,14 @@ type Manual struct {
 	Arguments   []Argument      `json:"arguments"`
 	Open        bool            `json:"open,omitempty"` // other arguments are taken, too
 	Example     json.RawMessage `json:"example"`        // arguments of a call that is valid
+	Results     []ResultForm    `json:"results,omitempty"`
+	Errors      []Failure       `json:"errors,omitempty"`
+}
+
+// ResultForm is one form of a tool's structured result.
+type ResultForm struct {
+	When    string     `json:"when,omitempty"` // "": of a call that works
+	Members []Argument `json:"members"`
 }
 
 // Argument is one argument of a tool.
@@ -40,10 +48,15 @@ type Argument struct {
 // Manual describes t for people.
 func (t *Tool) Manual() Manual {
 	n, _ := compile(t.schema)
-	return Manual{
+	m := Manual{
 		Name: t.Name, Title: t.Title, Description: t.Description, Access: t.Access,
 		Arguments: Arguments(t.schema), Open: !n.closed, Example: Example(t),
 	}
+	for _, o := range t.Outputs() {
+		m.Results = append(m.Results, ResultForm{o.When, Arguments(o.Schema)})
+	}
+	m.Errors = t.failures(m.Arguments)
+	return m
 }
 
 // deepest bounds the objects in objects that are described: deeper is for nobody.

@@ -21,6 +21,17 @@ func MCPName(server, tool string, taken func(name string) bool) string {
 	return name[:min(len(name), maxName-len(suffix))] + suffix
 }
 
+// OfMCP reports whether a name, in one of the spellings that Lookup takes, is
+// that of a tool of an MCP server.
+func OfMCP(name, server string) bool {
+	for _, prefix := range []string{"mcp_" + snake(server) + "_", "mcp:" + server + "/", "mcp__" + server + "__"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // snake replaces what a name can't have.
 func snake(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -82,7 +82,7 @@ func RawProgram(d Def, src Source, access Access, schema json.RawMessage, effect
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: schema: %w", d.Name, err)
 	}
-	resolved, err := s.Resolve(nil)
+	resolved, err := loosened(s).Resolve(nil)
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: schema: %w", d.Name, err)
 	}

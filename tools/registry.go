@@ -35,6 +35,10 @@ type RegistryOptions struct {
 	Warn    func(text string)    // told when a tool covers another
 	Changed func(names []string) // told, after the change, which names differ now
 
+	// Away returns why a tool is missing for now, by the name that a model wrote;
+	// nil means that there never was one.
+	Away func(name string) *Error
+
 	// Kits are the tools of a kit by its name; nil is that there is no such kit.
 	Kits func(name string) []string
 }

@@ -34,18 +34,19 @@ type Def struct {
 	Example     string // arguments of a call that is valid, as JSON; "": made from the schema
 	Category    string // files, search, …
 	Tags        []string
-	Core        bool // always in a model's list; the other tools are found by tool_search
-	AlwaysAsk   bool // a person is asked whatever the mode and the settings allow
-	Asks        bool // it may ask on the way, with Call.Writes: a person's answer is waited for besides its time-out
-	Interactive bool // waits for a person: no time-out but the approval's
-	Untrusted   bool // output comes from outside (web, MCP): dispatch wraps it
-	Network     bool // it reaches hosts; one that is new to a session may be asked about
-	SeesDisk    bool // it looks at the disk, not at the view: its result says what is pending
-	MaySee      bool // it looks at the disk, and with pending: true at what the view has
-	OnDisk      bool // programs that it asks look at the disk: what the session has is put there first, pending edits aside
-	InOrder     bool // calls of one answer are made one after the other, although it only reads: they depend on each other
-	Idempotent  bool // a second run with the same arguments changes nothing more; what only reads need not say it
-	Override    bool // stands in for a built-in tool of the same name
+	Core        bool     // always in a model's list; the other tools are found by tool_search
+	AlwaysAsk   bool     // a person is asked whatever the mode and the settings allow
+	Asks        bool     // it may ask on the way, with Call.MayWrite: a person's answer is waited for besides its time-out
+	Interactive bool     // waits for a person: no time-out but the approval's
+	Untrusted   bool     // output comes from outside (web, MCP): dispatch wraps it
+	Network     bool     // it reaches hosts; one that is new to a session may be asked about
+	SeesDisk    bool     // it looks at the disk, not at the view: its result says what is pending
+	MaySee      bool     // it looks at the disk, and with pending: true at what the view has
+	OnDisk      bool     // programs that it asks look at the disk: what the session has is put there first, pending edits aside
+	InOrder     bool     // calls of one answer are made one after the other, although it only reads: they depend on each other
+	Idempotent  bool     // a second run with the same arguments changes nothing more; what only reads need not say it
+	Names       []string // of other tools that its results may name: they come into a model's list with that
+	Override    bool     // stands in for a built-in tool of the same name
 	// Wrote names the tool whose programs wrote the changes that this one returns, in
 	// the world of their session: what allowed them to run allows these changes
 	// too, but for files that a person is always asked about. "": its changes are
@@ -78,47 +79,67 @@ type Call struct {
 	Emit    func(chunk string)
 	Most    int // bytes of the result's text that are shown at once
 
-	Held bool                   // what is changed waits for review
-	Drop bool                   // nothing that programs make outlives the session
-	Made func(workspace.Commit) // says that a program made a commit that nobody else sees; nil: nobody asks
-	// Writes decides about files that the call would write besides what its Effects
-	// say, and asks where that is needed: for what is known only on the way. nil:
-	// nobody minds.
-	Writes func(ctx context.Context, w Writes) error
-	Saw    func()       // says that the programs that it ran saw Files, not the disk; nil: nobody asks
-	Last   func(func()) // has something done when the call is over; nil: at once
+	Held bool // what is changed waits for review
+	Drop bool // nothing that programs make outlives the session
+	Gate Gate // nil: nobody minds, or asks
+
+	Known Known // nil: nobody remembers
 }
 
-// AtEnd has something done when the call is over, with its changes made or refused.
+// Known is what the caller's session knows of the texts of files, by their real names.
+type Known interface {
+	// Saw notes that the session was shown a file, or a part of it.
+	Saw(name string, data []byte, whole bool)
+	// Gone notes that it was shown that there is no such file.
+	Gone(name string)
+	// Changed reports whether a file is another than the session knows, and what it knows:
+	// nil if that is not kept. Of a file that it has not read it knows nothing.
+	Changed(name string, now []byte) (was []byte, changed bool)
+}
+
+// Gate decides, and is told, what a call does on the way.
+type Gate interface {
+	// MayWrite decides about files that the call would write besides what its
+	// Effects say, and asks where that is needed: for what is known only on the way.
+	MayWrite(ctx context.Context, w Writes) error
+	// MadeCommit gets a commit that a program made, and that only programs of its
+	// session see.
+	MadeCommit(workspace.Commit)
+	// SawFiles is called when the programs that a call ran saw its files as they are,
+	// with all that is pending or not saved.
+	SawFiles()
+	// AtEnd has something done when the call is over, with its changes made or refused.
+	AtEnd(func())
+}
+
+// AtEnd does as Gate.AtEnd, at once where there is none.
 func (c *Call) AtEnd(f func()) {
-	if c.Last == nil {
+	if c.Gate == nil {
 		f()
 		return
 	}
-	c.Last(f)
+	c.Gate.AtEnd(f)
 }
 
-// MayWrite decides about files that the call writes, as Writes says.
+// MayWrite does as Gate.MayWrite.
 func (c *Call) MayWrite(ctx context.Context, w Writes) error {
-	if c.Writes == nil || len(w.Files) == 0 {
+	if c.Gate == nil || len(w.Files) == 0 {
 		return nil
 	}
-	return c.Writes(ctx, w)
+	return c.Gate.MayWrite(ctx, w)
 }
 
-// MadeCommit says that a program of the call made a commit that only programs of
-// its session see.
+// MadeCommit does as Gate.MadeCommit.
 func (c *Call) MadeCommit(commit workspace.Commit) {
-	if c.Made != nil {
-		c.Made(commit)
+	if c.Gate != nil {
+		c.Gate.MadeCommit(commit)
 	}
 }
 
-// SawFiles says that the programs that a call ran saw its files as they are, with
-// all that is pending or not saved.
+// SawFiles does as Gate.SawFiles.
 func (c *Call) SawFiles() {
-	if c.Saw != nil {
-		c.Saw()
+	if c.Gate != nil {
+		c.Gate.SawFiles()
 	}
 }
 

@@ -6,7 +6,7 @@
 //
 // A round runs all variants one after another: git as a process, ours and
 // go-git in this process, each from the opening of the repository on; and ours
-// with the repository left open and its changes followed, as the server does. The first round is
+// with the repository left open, as the server does. The first round is
 // dropped; shown are the medians of the rounds' wall and CPU times in
 // milliseconds, and of their ratios to git in the same round. go-git is run
 // three times only. It reads the objects, not the settings of the user.
@@ -22,7 +22,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -33,8 +32,6 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
-	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 )
 
@@ -145,20 +142,12 @@ func history(ctx context.Context, dir string) error {
 	return nil
 }
 
-func directory(ctx context.Context, dir string, rounds int) (err error) {
-	fmt.Printf("\n%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", filepath.Base(dir), "git", "ours", "followed", "go-git", "ours/git", "followed", "go-git/git")
+func directory(ctx context.Context, dir string, rounds int) error {
+	fmt.Printf("\n%-12s %-14s %-14s %-14s %-14s %-11s %-11s %s\n", filepath.Base(dir), "git", "ours", "open", "go-git", "ours/git", "open/git", "go-git/git")
 	open, err := gitrepo.Open(dir, gitrepo.Options{})
 	if err != nil {
 		return err
 	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: dir}}, workspace.DiskOptions{})
-	if err != nil {
-		return err
-	}
-	defer disk.Close()
-	w := watch.New(disk)
-	defer func() { err = errors.Join(err, w.Close()) }()
-	open.Follow(followed{disk, w, w.Subscribe()})
 	for _, t := range tasks {
 		var all [4][]cost.Cost
 		theirs, theirRatio := "-", "-"
@@ -211,20 +200,6 @@ func directory(ctx context.Context, dir string, rounds int) (err error) {
 	}
 	return nil
 }
-
-// followed tells a repository what a watcher sees.
-type followed struct {
-	disk *workspace.Disk
-	w    *watch.Watcher
-	feed *watch.Feed
-}
-
-func (f followed) Since(ctx context.Context) (gitrepo.ChangeSet, error) {
-	b, err := f.feed.Sync(ctx)
-	return gitrepo.ChangeSet{Names: b.Names, Below: b.Dirs, All: b.Lost}, err
-}
-
-func (f followed) Watched(dir string) bool { return f.w.Watches(f.disk.Abs(path.Join(".", dir))) }
 
 func command(ctx context.Context, dir string, args []string) (cost.Cost, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)

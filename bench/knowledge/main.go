@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 )
 
 func main() {
@@ -20,7 +22,13 @@ func main() {
 	held := flag.Bool("held", true, "learn from some repositories for others, too, to see what can be hoped for")
 	rounds := flag.Int("rounds", 0, "how long to search for the weights of the words, too")
 	questions := flag.String("questions", "", "the file that is to have questions made from the commits and comments of the repositories; nothing is answered")
+	var meant embed.Options
+	flag.StringVar((*string)(&meant.Provider), "embeddings", "", "measure with the vectors of an endpoint, too: ollama or openai; its key is in EMBEDDINGS_KEY")
+	flag.StringVar(&meant.URL, "url", "", "the endpoint's address, where it is not the usual one")
+	flag.StringVar(&meant.Model, "model", "", "the endpoint's model, where it is not the usual one")
+	weight := flag.Float64("weight", 0.25, "how much vectors count beside the words")
 	flag.Parse()
+	meant.Key = os.Getenv("EMBEDDINGS_KEY")
 	if *questions != "" {
 		if err := made(context.Background(), *questions, *repos, *cache); err != nil {
 			fmt.Fprintln(os.Stderr, "knowledge:", err)
@@ -28,13 +36,13 @@ func main() {
 		}
 		return
 	}
-	if err := run(*tree, *set, *repos, *cache, *learned, *rounds, *held, *baselines); err != nil {
+	if err := run(*tree, *set, *repos, *cache, *learned, *rounds, *held, *baselines, meant, *weight); err != nil {
 		fmt.Fprintln(os.Stderr, "knowledge:", err)
 		os.Exit(1)
 	}
 }
 
-func run(tree, set, repos, cache, learned string, rounds int, held, baselines bool) error {
+func run(tree, set, repos, cache, learned string, rounds int, held, baselines bool, meant embed.Options, weight float64) error {
 	if tree != "" {
 		if err := speed(os.Stdout, tree); err != nil {
 			return err
@@ -54,5 +62,11 @@ func run(tree, set, repos, cache, learned string, rounds int, held, baselines bo
 	if cache != "" {
 		return tune(ctx, os.Stdout, states, cache, learned, held, rounds)
 	}
-	return quality(ctx, os.Stdout, states, baselines)
+	var m *meaning
+	if meant.Provider != "" {
+		if m, err = newMeaning(meant, weight); err != nil {
+			return err
+		}
+	}
+	return quality(ctx, os.Stdout, states, baselines, m)
 }

@@ -81,8 +81,8 @@ func collect(set, mirrors string) ([]*state, error) {
 }
 
 // quality runs query sets and prints how well they are answered.
-func quality(ctx context.Context, w io.Writer, states []*state, baselines bool) error {
-	b := newBench(baselines)
+func quality(ctx context.Context, w io.Writer, states []*state, baselines bool, m *meaning) error {
+	b := newBench(baselines, m)
 	shelf, pasts := shelf{}, new(pasts)
 	defer shelf.close()
 	for i, s := range states {
@@ -113,16 +113,23 @@ type bench struct {
 	all      bool
 	ranker   *rank.Ranker
 	words    *rank.Ranker // without the second look
+	weights  *rank.Ranker // the second look by weights, without trees
 	flat     *rank.Ranker
+	meaning  *meaning // nil without an endpoint
 	times    []time.Duration
 }
 
-func newBench(baselines bool) *bench {
+func newBench(baselines bool, m *meaning) *bench {
 	first := rank.Default()
 	first.Unit, first.File = rank.Judge{}, rank.Judge{}
-	b := &bench{all: baselines, ranker: rank.New(rank.Default()), words: rank.New(first), flat: flat(), rankings: []string{"ours"}}
+	weights := rank.Default()
+	weights.Unit.Trees, weights.File.Trees = nil, nil
+	b := &bench{all: baselines, ranker: rank.New(rank.Default()), words: rank.New(first), weights: rank.New(weights), flat: flat(), meaning: m, rankings: []string{"ours"}}
+	if m != nil {
+		b.rankings = append(b.rankings, "with vectors")
+	}
 	if baselines {
-		b.rankings = append(b.rankings, "without commits", "words alone", "BM25 files", "BM25 symbols", "ripgrep")
+		b.rankings = append(b.rankings, "without commits", "without trees", "words alone", "BM25 files", "BM25 symbols", "ripgrep")
 	}
 	return b
 }
@@ -134,6 +141,11 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 		return err
 	}
 	seg := indexed(texts)
+	files := make(map[string][]byte, len(texts))
+	for _, t := range texts {
+		files[t.path] = t.data
+	}
+	var failed error
 	var small []lowered
 	if b.all {
 		small = lower(texts)
@@ -155,8 +167,20 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 				start := time.Now()
 				answers := map[string]retrieval.Answer{"ours": ask(b.ranker, seg, past, text)}
 				took := time.Since(start)
+				if b.meaning != nil {
+					a, err := b.meaning.ask(ctx, b.ranker, seg, past, files, text)
+					if err != nil {
+						mu.Lock()
+						defer mu.Unlock()
+						failed = err
+						return
+					}
+					a.Files = answers["ours"].Files // vectors have no say in files
+					answers["with vectors"] = a
+				}
 				if b.all {
 					answers["without commits"] = ask(b.ranker, seg, nil, text)
+					answers["without trees"] = ask(b.weights, seg, past, text)
 					answers["words alone"] = ask(b.words, seg, nil, text)
 					plain := ask(b.flat, seg, nil, text)
 					answers["BM25 files"] = retrieval.Answer{Files: plain.Files}
@@ -180,7 +204,7 @@ func (b *bench) run(ctx context.Context, repo *repository, s *state, pasts *past
 		}
 	}
 	wg.Wait()
-	return nil
+	return failed
 }
 
 // text is one file of a state.
@@ -236,12 +260,17 @@ func ask(r *rank.Ranker, seg *segment.Segment, past *history.History, question s
 		if u.Kind() == segment.FileKind {
 			continue
 		}
-		a.Units = append(a.Units, retrieval.Found{File: seg.Files[u.File].Path, Qual: seg.Qualified(h.Unit), Start: int(u.Start), End: int(u.End)})
+		a.Units = append(a.Units, foundUnit(seg, h.Unit))
 	}
 	for _, h := range files {
 		a.Files = append(a.Files, seg.Files[h.File].Path)
 	}
 	return a
+}
+
+func foundUnit(seg *segment.Segment, unit uint32) retrieval.Found {
+	u := &seg.Units[unit]
+	return retrieval.Found{File: seg.Files[u.File].Path, Qual: seg.Qualified(unit), Start: int(u.Start), End: int(u.End)}
 }
 
 // bySymbols orders files by their first symbol.

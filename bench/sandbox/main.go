@@ -23,6 +23,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 func main() {
@@ -59,9 +60,9 @@ func run(ctx context.Context, server string, rounds int) error {
 	began := time.Now()
 	st := s.Status()
 	fmt.Printf("the level was found in %d ms: %s\n", time.Since(began).Milliseconds(), st.Level)
-	confined := func(s *sandbox.Sandbox, mode sandbox.Mode) func(ctx context.Context) error {
+	confined := func(s *sandbox.Sandbox, mode spec.Mode) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			c, err := s.Command(ctx, sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Mode: mode}, root, "bash", "-c", "true")
+			c, err := s.Command(ctx, spec.Spec{Root: root, Env: spec.Environ(os.Environ()), Mode: mode}, root, "bash", "-c", "true")
 			if err != nil {
 				return err
 			}
@@ -70,9 +71,9 @@ func run(ctx context.Context, server string, rounds int) error {
 	}
 	ways := []way{
 		{"bash -c true", func(ctx context.Context) error { return exec.CommandContext(ctx, "bash", "-c", "true").Run() }},
-		{st.Level.String(), confined(s, sandbox.Auto)},
-		{without.Status().Level.String(), confined(without, sandbox.Auto)},
-		{"off", confined(s, sandbox.Off)},
+		{st.Level.String(), confined(s, spec.Auto)},
+		{without.Status().Level.String(), confined(without, spec.Auto)},
+		{"off", confined(s, spec.Off)},
 	}
 	costs := make([][]cost.Cost, len(ways))
 	const warm = 3

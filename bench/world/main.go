@@ -29,6 +29,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/bench/internal/cost"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
@@ -87,7 +88,7 @@ func (b *bench) command(ctx context.Context, session string, e *edits, line stri
 	if err != nil {
 		return 0, 0, err
 	}
-	spec := sandbox.Spec{Root: b.root, Env: sandbox.Environ(os.Environ())}
+	spec := spec.Spec{Root: b.root, Env: spec.Environ(os.Environ())}
 	r.Show(&spec)
 	err = b.run(ctx, spec, line)
 	ended := time.Now()
@@ -97,7 +98,7 @@ func (b *bench) command(ctx context.Context, session string, e *edits, line stri
 	return time.Since(began), time.Since(ended), err
 }
 
-func (b *bench) run(ctx context.Context, spec sandbox.Spec, line string) error {
+func (b *bench) run(ctx context.Context, spec spec.Spec, line string) error {
 	cmd, err := b.box.Command(ctx, spec, spec.Root, "bash", "-c", line)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func run(ctx context.Context, server, dir string, kind world.Kind, rounds int) e
 		run  func(i int) error
 	}{
 		{"true on the disk", func(int) error {
-			return b.run(ctx, sandbox.Spec{Root: b.root, LookOnly: true, Env: sandbox.Environ(os.Environ())}, "true")
+			return b.run(ctx, spec.Spec{Root: b.root, LookOnly: true, Env: spec.Environ(os.Environ())}, "true")
 		}},
 		{"in a world, nothing pending", func(int) error { _, _, err := b.command(ctx, "none", none, "true"); return err }},
 		{"with 50 pending edits", func(int) error { _, _, err := b.command(ctx, "fifty", fifty, "true"); return err }},

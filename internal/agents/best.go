@@ -87,7 +87,7 @@ func (m *Manager) measured(ctx context.Context, k *child) (c team.Candidate, pat
 	if len(c.Files) == 0 {
 		return c, patch
 	}
-	res, err := m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: k.driver.callFor("tests")})
+	res, err := m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: callFor(k.driver.run, "tests")})
 	switch {
 	case err != nil || res.Error != nil && res.Error.Code != tools.TestsFailed:
 	case res.OK:
@@ -99,7 +99,7 @@ func (m *Manager) measured(ctx context.Context, k *child) (c team.Candidate, pat
 }
 
 // callFor is the id of a call at the gate that nobody's model makes.
-func (d *own) callFor(what string) string { return d.run.ID() + "." + what }
+func callFor(run *conversation.Run, what string) string { return run.ID() + "." + what }
 
 // choose asks the person which of several results to take, which a document has beside
 // each other.
@@ -112,7 +112,7 @@ func (m *Manager) choose(ctx context.Context, above *own, call string, list []te
 	}
 	b.WriteString("Which result shall be taken? " + then + " Write several numbers to take more than one. What each has changed is in\n\n" + doc + "\n")
 	for i, c := range list {
-		label := fmt.Sprintf("%d: %d files, +%d -%d lines, tests %s", i+1, len(c.Files), c.Added, c.Removed, c.Tests)
+		label := fmt.Sprintf("%d: %s, +%d -%d lines, tests %s", i+1, tools.Count(len(c.Files), "file"), c.Added, c.Removed, c.Tests)
 		fmt.Fprintf(&b, "\n%s (%s)\n%s\n", label, c.End, firstLines(c.Answer))
 		q.Options = append(q.Options, conversation.Option{ID: fmt.Sprint(i + 1), Label: label})
 	}

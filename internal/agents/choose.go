@@ -12,23 +12,27 @@ import (
 )
 
 // choicesOf are what a setting of the agent's can be, by the setting's category.
-func choicesOf(s *acp.Session, category string) []acp.Choice {
+func choicesOf(s *acp.Session, category string) (list []Choice) {
 	for _, o := range s.Config {
-		if o.Category == category {
-			return o.Choices
+		if o.Category != category {
+			continue
 		}
+		for _, c := range o.Choices {
+			list = append(list, Choice{ID: c.Value, Title: c.Name, Description: c.Description})
+		}
+		break
 	}
-	return nil
+	return list
 }
 
 // modesOf are the agent's own modes, however it offers them.
-func modesOf(s *acp.Session) []acp.Choice {
+func modesOf(s *acp.Session) []Choice {
 	if list := choicesOf(s, "mode"); list != nil || s.Modes == nil {
 		return list
 	}
-	var list []acp.Choice
+	var list []Choice
 	for _, m := range s.Modes.Available {
-		list = append(list, acp.Choice{Value: m.ID, Name: m.Name, Description: m.Description})
+		list = append(list, Choice{ID: m.ID, Title: m.Name, Description: m.Description})
 	}
 	return list
 }
@@ -54,10 +58,10 @@ func (c *external) chooseOf(ctx context.Context, a *agent, category, value strin
 	if category == "mode" {
 		list = modesOf(a.session)
 	}
-	if !slices.ContainsFunc(list, func(ch acp.Choice) bool { return ch.Value == value }) {
+	if !slices.ContainsFunc(list, func(ch Choice) bool { return ch.ID == value }) {
 		var names []string
 		for _, ch := range list {
-			names = append(names, ch.Value)
+			names = append(names, ch.ID)
 		}
 		return fmt.Errorf("%s has no %s %q; it has %s", c.profile.Title, category, value, strings.Join(names, ", "))
 	}

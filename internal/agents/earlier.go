@@ -31,21 +31,6 @@ const (
 // ErrNoList says that an agent does not tell what it had.
 var ErrNoList = errors.New("it has no list of its conversations; go on with one in its own program, or start a new run")
 
-// Earlier is a conversation that an agent had in the workspace, whoever began it.
-type Earlier struct {
-	ID      string
-	Title   string
-	Updated time.Time // zero: it does not say
-	Run     string    // that has it, if one is open
-}
-
-// EarlierPage is a part of an agent's list. Next is what the next part is asked for
-// with; "" is the end.
-type EarlierPage struct {
-	List []Earlier
-	Next string
-}
-
 // Earlier asks an agent which conversations it had in the workspace, the newest first.
 // Its program is started for that, in a world of its own, and ended.
 func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool) (EarlierPage, error) {
@@ -77,7 +62,7 @@ func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool
 	case err != nil:
 		return EarlierPage{}, fmt.Errorf("%s: %w", p.Title, err)
 	}
-	m.keepTitles(p.Name, page.List, cursor == "")
+	m.keepTitles(p.Name, page.Sessions, cursor == "")
 	return page, nil
 }
 
@@ -123,7 +108,7 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 		m.known[agent] = offerOf(offered)
 	}
 	m.mu.Unlock()
-	var page EarlierPage
+	page := EarlierPage{Sessions: []Earlier{}}
 	asked, listed := map[string]bool{}, map[string]bool{}
 	for range maxPages {
 		asked[cursor] = true
@@ -131,7 +116,7 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 		if err != nil {
 			return EarlierPage{}, err
 		}
-		page.List = append(page.List, m.earlier(agent, root, list, listed)...)
+		page.Sessions = append(page.Sessions, m.earlier(agent, root, list, listed)...)
 		if next != "" && !usable(next) {
 			return EarlierPage{}, errors.New("it says that there is more, and how to ask for that can't be used")
 		}
@@ -139,12 +124,12 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 			next = ""
 		}
 		page.Next, cursor = next, next
-		if next == "" || len(page.List) >= enough {
+		if next == "" || len(page.Sessions) >= enough {
 			break
 		}
 	}
-	slices.SortStableFunc(page.List, func(a, b Earlier) int { return b.Updated.Compare(a.Updated) })
-	page.List = page.List[:min(len(page.List), maxListed)]
+	slices.SortStableFunc(page.Sessions, func(a, b Earlier) int { return b.time().Compare(a.time()) })
+	page.Sessions = page.Sessions[:min(len(page.Sessions), maxListed)]
 	return page, nil
 }
 
@@ -153,25 +138,26 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 func (m *Manager) earlier(agent, root string, infos []acp.SessionInfo, listed map[string]bool) (list []Earlier) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	open := m.refs(agent)
+	open := runRefs(m.store, agent)
 	for _, i := range infos {
 		if !usable(i.ID) || listed[i.ID] || i.Dir != "" && filepath.Clean(i.Dir) != root {
 			continue
 		}
 		listed[i.ID] = true
 		one := Earlier{ID: i.ID, Title: titleOf(i.Title), Run: open[i.ID]}
-		if at, err := time.Parse(time.RFC3339, i.UpdatedAt); err == nil {
-			one.Updated = at.UTC()
+		if at, err := time.Parse(time.RFC3339, i.UpdatedAt); err == nil && !at.IsZero() {
+			at = at.UTC()
+			one.UpdatedAt = &at
 		}
 		list = append(list, one)
 	}
 	return list
 }
 
-// refs are the open runs of an agent, by the conversation that they have.
-func (m *Manager) refs(agent string) map[string]string {
+// runRefs are the open runs of an agent, by the conversation that they have.
+func runRefs(store *conversation.Store, agent string) map[string]string {
 	open := map[string]string{}
-	for _, i := range m.store.List(false) {
+	for _, i := range store.List(false) {
 		if i.Agent == agent && i.Ref != "" {
 			open[i.Ref] = i.Run
 		}

@@ -61,7 +61,11 @@ func (c *external) started(ctx context.Context) (*agent, error) {
 	case a != nil:
 		a.stop()
 	}
-	c.tell(conversation.Event{Kind: conversation.Note, Reason: "starting", Text: "Starting " + c.profile.Title})
+	what := "Starting " + c.profile.Title
+	if c.profile.Install != "" {
+		what = "Installing " + c.profile.Adapter + " and starting " + c.profile.Title
+	}
+	c.tell(conversation.Event{Kind: conversation.Note, Reason: "starting", Text: what})
 	a, err := c.start(ctx)
 	c.mu.Lock()
 	c.starts++

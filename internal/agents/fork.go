@@ -11,7 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
-// canFork is what Offer.Can says of an agent that forks conversations.
+// canFork is in Info.Can of agents that fork conversations.
 const canFork = "fork"
 
 // Errors of Fork.

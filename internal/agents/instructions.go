@@ -26,7 +26,7 @@ func (d *own) project() (folders []string, files []loop.File) {
 		d.m.log.Warn("the instructions of the project can't be read", "error", err)
 	}
 	for _, s := range said {
-		files = append(files, loop.File{Name: s.Name, Text: s.Text})
+		files = append(files, loop.File{Name: s.Name, Text: s.Text, Untrusted: !d.m.o.Gate().Trusted()})
 	}
 	return d.m.o.Folders(d.session), files
 }

@@ -24,7 +24,7 @@ func (m *Manager) tellAbsent(session, text string) {
 }
 
 // learn keeps what an agent offers.
-func (m *Manager) learn(profile string, o Offer) {
+func (m *Manager) learn(profile string, o Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known[profile] = o

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/adapter"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
@@ -21,13 +22,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
-	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // Gate is what decides on what agents do: *dispatch.Dispatcher.
 type Gate interface {
+	Trusted() bool // the user trusts the workspace
 	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
 	List(dispatch.ListRequest) (list []*tools.Tool, unmatched []string, err error)
@@ -49,7 +49,7 @@ type Workspace interface {
 
 	// Hooks hear of conversations.
 	Hooks() dispatch.Hooks
-	// Skills are what a session knows how to do.
+	// Skills returns the skills that a session can use.
 	Skills(ctx context.Context, session string) (skills.Found, error)
 	Shadows
 }
@@ -81,7 +81,7 @@ type Options struct {
 	Shown    string        // the directory of documents that people are shown
 	Wait     time.Duration // for another process that has it and may be about to end
 	Kept     profile.Kept
-	Programs *lookup.Finder // finds the agents
+	Finder   adapter.Finder // finds the agents
 	Profiles func() []profile.Profile
 	Sessions *session.Store
 	Workspace
@@ -110,7 +110,7 @@ type Manager struct {
 
 	closing   atomic.Bool
 	mu        sync.Mutex
-	known     map[string]Offer // what agents offer, by profile, once one was started
+	known     map[string]Info // what agents say of themselves, by profile, once one was started
 	sessions  map[string][]*conversation.Run
 	driven    map[string]driver            // by run
 	children  map[string]*child            // by run
@@ -121,15 +121,6 @@ type Manager struct {
 	leave     func() // the sessions, of which it hears what their agents set out to do
 
 	asking chan struct{} // has something while an agent is asked what it had: one at a time
-}
-
-// Offer is what an agent says of itself when it is started.
-type Offer struct {
-	Version string
-	Modes   []acp.Choice
-	Models  []acp.Choice
-	Can     []string
-	SignIn  []acp.AuthMethod
 }
 
 // Errors that callers branch on.
@@ -144,7 +135,7 @@ const maxOpen = 256
 
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Offer{}, sessions: map[string][]*conversation.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
+	m := &Manager{o: o, log: o.Log, known: map[string]Info{}, sessions: map[string][]*conversation.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
 		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -197,29 +188,20 @@ func (m *Manager) Close() error {
 	return err
 }
 
-// Agent is an agent as people choose it.
-type Agent struct {
-	profile.Profile
-	Offer
-	Why     string // it can't be started; "" if it can
-	Allowed bool
-}
-
 // List lists the agents.
-func (m *Manager) List() []Agent {
+func (m *Manager) List() []Info {
 	noWorld := m.o.NoWorld()
-	list := []Agent{m.ownListed()}
+	list := []Info{m.ownListed()}
 	for _, p := range m.o.Profiles() {
 		m.mu.Lock()
-		bound, err := m.bind(p)
-		a := Agent{Profile: bound, Offer: m.known[p.Name], Allowed: err == nil && m.o.Kept.Allowed(bound)}
+		bound, err := m.o.Finder.Bind(p)
+		said, allowed := m.known[p.Name], err == nil && m.o.Kept.Allowed(bound)
 		m.mu.Unlock()
-		if err != nil {
-			a.Why = err.Error()
-		} else if noWorld != nil {
-			a.Why = noWorld.Error()
+		why := ""
+		if err = cmp.Or(err, noWorld); err != nil {
+			why = err.Error()
 		}
-		list = append(list, a)
+		list = append(list, said.describe(bound, allowed, why))
 	}
 	return list
 }
@@ -269,7 +251,7 @@ func (m *Manager) Begin(b Begin) (*conversation.Run, error) {
 
 // start makes the run of a Begin. m.mu is held, so that no two have one conversation.
 func (m *Manager) start(b Begin, p profile.Profile, s *session.Session) (*conversation.Run, error) {
-	if has := m.refs(p.Name)[b.Resume]; has != "" {
+	if has := runRefs(m.store, p.Name)[b.Resume]; has != "" {
 		return nil, fmt.Errorf("%s has this conversation already; prompt that run, or end it first", has)
 	}
 	run, err := m.store.Start(conversation.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.titles[p.Name][b.Resume], p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
@@ -333,25 +315,11 @@ func (m *Manager) profile(name string) (*profile.Profile, error) {
 	case p.ACP == nil:
 		return nil, fmt.Errorf("%w: %s does not speak the Agent Client Protocol; work with it in a terminal: sidecar-ls run -- %s", ErrNoProtocol, p.Title, p.Program)
 	}
-	bound, err := m.bind(*p)
+	bound, err := m.o.Finder.Bind(*p)
 	return &bound, err
 }
 
-// bind has a profile be for the program that is there, where nobody but the user could
-// have put it.
-func (m *Manager) bind(p profile.Profile) (profile.Profile, error) {
-	path, err := m.find(p.Program)
-	var passed *lookup.Error
-	switch {
-	case errors.As(err, &passed) && len(passed.Passed) > 0:
-		return p, err
-	case err != nil:
-		return p, fmt.Errorf("%s is not on PATH; install it, or name its program in the setting agents", p.Program)
-	}
-	return p.Bind(path, nil)
-}
-
-func (m *Manager) find(name string) (string, error) { return m.o.Programs.Find(name) }
+func (m *Manager) find(name string) (string, error) { return m.o.Finder.Programs.Find(name) }
 
 // open opens the session of a run.
 func (m *Manager) open(r session.OpenRequest, p profile.Profile) (*session.Session, error) {

@@ -45,13 +45,12 @@ type own struct {
 	session *session.Session
 
 	before *checkpoint.Log
+	done   done
 
 	mu      sync.Mutex
-	told    bool     // hooks know that the conversation has begun
-	changed []string // the files that it changed
-	tested  []string // what tests and linters said
-	nested  nested   // instructions for what it worked on
-	offered string   // what views were told of its skills
+	told    bool   // hooks know that the conversation has begun
+	nested  nested // instructions for what it worked on
+	offered string // what views were told of its skills
 }
 
 // openOwn opens our own agent for a run.
@@ -148,7 +147,7 @@ func (d *own) Backend(profile string) (loop.Backend, error) {
 
 // Tools implements loop.Host.
 func (d *own) Tools() ([]loop.Tool, error) {
-	list, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true})
+	list, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Own: true})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +156,7 @@ func (d *own) Tools() ([]loop.Tool, error) {
 		own = append(own, team.Steps)
 	}
 	for _, category := range own {
-		more, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Filter: tools.Filter{Category: category}})
+		more, _, err := d.m.o.Gate().List(dispatch.ListRequest{Session: d.session.ID, Model: true, Own: true, Filter: tools.Filter{Category: category}})
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +213,7 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 	if err != nil {
 		return loop.Outcome{}, err
 	}
-	d.checked(res)
+	d.done.checked(res)
 	out := loop.Outcome{Text: res.Content, Failed: !res.OK}
 	for _, i := range res.Images {
 		out.Images = append(out.Images, loop.Picture{MIME: i.MIME, Data: i.Data, Words: i.Words()})
@@ -224,7 +223,7 @@ func (d *own) Call(ctx context.Context, c loop.Call) (loop.Outcome, error) {
 	}
 	d.worksOn(c.Args, changedFiles(res.Changes))
 	if len(res.Changes) > 0 {
-		d.touched(res.Changes)
+		d.done.touched(res.Changes)
 		d.run.Changed(d.m.o.Pending(d.session.ID))
 	}
 	return out, nil
@@ -235,24 +234,6 @@ func changedFiles(changes []dispatch.ChangeRef) (names []string) {
 		names = append(names, c.Path)
 	}
 	return names
-}
-
-// touched notes the files that a call changed.
-func (d *own) touched(changes []dispatch.ChangeRef) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, c := range changes {
-		if !slices.Contains(d.changed, c.Path) {
-			d.changed = append(d.changed, c.Path)
-		}
-	}
-}
-
-// files are those that it changed.
-func (d *own) files() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return append([]string{}, d.changed...)
 }
 
 // readable are the arguments of read_result with a cursor that the gate knows, in the
@@ -288,7 +269,7 @@ func (d *own) Facts() loop.Facts {
 	mode := d.m.o.Mode(d.session.Mode())
 	f := loop.Facts{
 		Root: d.session.Root, System: runtime.GOOS, Date: time.Now().Format(time.DateOnly), Task: d.Task(),
-		Mode: d.session.Mode(), Means: mode.Help, Plans: mode.OnlyReads(),
+		Mode: d.session.Mode(), Means: mode.Help, Advice: mode.Advice, Plans: mode.OnlyReads(),
 	}
 	f.Folders, f.Files = d.project()
 	f.Skills = titles(d.knows())
@@ -303,6 +284,18 @@ func (m *Manager) ownOf(call string) *own {
 	defer m.mu.Unlock()
 	d, _ := m.driven[run].(*own)
 	return d
+}
+
+// IsOwn reports whether a session is that of a run of our own agent.
+func IsOwn(m *Manager, session string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.driven {
+		if own, ok := d.(*own); ok && own.session.ID == session {
+			return true
+		}
+	}
+	return false
 }
 
 // Answers to a permission.
@@ -323,9 +316,9 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 	if d == nil {
 		return a, false, nil
 	}
-	q := conversation.Question{Text: ask.Title + "\n\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &conversation.Call{Title: ask.Title}}
+	q := conversation.Question{Text: ask.Title + "\n" + ask.Detail, Irrecoverable: ask.Irrecoverable, Call: &conversation.Call{Title: ask.Title}}
 	if line := ask.Effects.Command; line != "" {
-		q.Text, q.Call.Kind, q.Call.Title = ask.Reason, "execute", line
+		q.Call.Kind, q.Call.Title = "execute", line
 	}
 	if over := len(q.Text) - maxAsked; over > 0 {
 		q.Text = strings.ToValidUTF8(q.Text[:maxAsked], "") + "\n(cut)"

@@ -8,19 +8,19 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
 // ownListed is our own agent as people choose it.
-func (m *Manager) ownListed() Agent {
-	a := Agent{Profile: builtin, Allowed: true, Offer: Offer{Version: m.o.Version, Can: []string{"steer", canFork, "rewind", "resume", "images", "commands"}}}
+func (m *Manager) ownListed() Info {
+	a := Info{Version: m.o.Version, Can: []string{"steer", canFork, "rewind", "resume", "images", "commands"}}
 	for _, name := range m.o.Names() {
-		a.Models = append(a.Models, acp.Choice{Value: name, Name: name})
+		a.Models = append(a.Models, Choice{ID: name, Title: name})
 	}
+	why := ""
 	if _, err := m.o.Backend(""); err != nil {
-		a.Why = err.Error()
+		why = err.Error()
 	}
-	return a
+	return a.describe(builtin, true, why)
 }
 
 // beginOwn begins a run of our own agent.

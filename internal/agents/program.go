@@ -43,6 +43,9 @@ func (a *agent) stop() {
 // launch starts an agent's program in the world of a session, with what of the user's
 // its profile gives. said hears what of its writing was not taken over.
 func (m *Manager) launch(p profile.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
+	if err := m.o.Finder.Ready(m.base, p); err != nil {
+		return nil, nil, err
+	}
 	grant, err := m.o.Kept.Grant(p, s.Root)
 	if err != nil {
 		return nil, nil, err

@@ -2,7 +2,9 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
@@ -19,8 +21,26 @@ const maxChecks = 10
 // is what counts.
 const maxTranscript = 1 << 20
 
-// checked notes what came of a test or a linter; of each kind the latest counts.
-func (d *own) checked(res *dispatch.Result) {
+// done collects changed files and test results for a sub-agent's report.
+type done struct {
+	mu      sync.Mutex
+	changed []string // files
+	tested  []string // what came of tests and linters, the latest last
+}
+
+// touched notes the files that a call changed.
+func (d *done) touched(changes []dispatch.ChangeRef) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range changes {
+		if !slices.Contains(d.changed, c.Path) {
+			d.changed = append(d.changed, c.Path)
+		}
+	}
+}
+
+// checked notes what came of a test or a linter.
+func (d *done) checked(res *dispatch.Result) {
 	if res.Tool != "run_tests" && res.Tool != "run_lint" {
 		return
 	}
@@ -36,11 +56,11 @@ func (d *own) checked(res *dispatch.Result) {
 	}
 }
 
-// checks are the tests and linters that it ran last.
-func (d *own) checks() []string {
+// soFar returns the files that were changed, and the tests and linters that ran last.
+func (d *done) soFar() (files, checks []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.tested
+	return append([]string{}, d.changed...), d.tested
 }
 
 // transcript keeps all that a sub-agent said and did for its caller, and returns its

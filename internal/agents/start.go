@@ -80,7 +80,7 @@ func (c *external) converse(ctx context.Context, a *agent) error {
 			return err
 		}
 	}
-	if mode := c.profile.Mode; slices.ContainsFunc(modesOf(s), func(ch acp.Choice) bool { return ch.Value == mode }) {
+	if mode := c.profile.Mode; slices.ContainsFunc(modesOf(s), func(ch Choice) bool { return ch.ID == mode }) {
 		if err := c.chooseOf(ctx, a, "mode", mode); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *external) signIn(ctx context.Context, a *agent, methods []acp.AuthMetho
 		q.Options = append(q.Options, conversation.Option{ID: m.ID, Label: label})
 	}
 	if len(q.Options) == 0 {
-		return fmt.Errorf("it wants you to sign in; run %s in a terminal once", c.profile.Program)
+		return fmt.Errorf("it wants you to sign in; start %s in a terminal once", c.profile.Title)
 	}
 	method, _, err := c.run.Ask(ctx, q)
 	if err != nil {
@@ -133,8 +133,11 @@ func (c *external) signIn(ctx context.Context, a *agent, methods []acp.AuthMetho
 }
 
 // offerOf is what an agent says that it can.
-func offerOf(i acp.Initialized) Offer {
-	o := Offer{SignIn: i.AuthMethods}
+func offerOf(i acp.Initialized) Info {
+	var o Info
+	for _, m := range i.AuthMethods {
+		o.SignIn = append(o.SignIn, SignIn{ID: m.ID, Title: m.Name})
+	}
 	if i.Agent != nil {
 		o.Version = i.Agent.Version
 	}

@@ -232,7 +232,8 @@ func (m *Manager) mind(k *child, parent *session.Session) {
 	answer, end := m.followed(k.run)
 	ctx := context.Background() // what was made is taken over, whoever has gone meanwhile
 	used, _ := k.driver.Used()
-	k.report = team.Report{ID: k.run.ID(), Answer: answer, End: end, Files: k.driver.files(), Tokens: used.Tokens, Checks: k.driver.checks(), Transcript: m.transcript(k)}
+	files, checks := k.driver.done.soFar()
+	k.report = team.Report{ID: k.run.ID(), Answer: answer, End: end, Files: files, Tokens: used.Tokens, Checks: checks, Transcript: m.transcript(k)}
 	if above := m.ownOf(k.call); above != nil {
 		above.ended(k.run.ID(), answer)
 		if err := above.Spend(k.run.ID(), used); err != nil {
@@ -315,7 +316,7 @@ const forsaken = "forsaken"
 // caller is closed.
 func (m *Manager) forsake(run *conversation.Run) {
 	text := "The process of its caller ended."
-	if shadow := m.ownShadow(run.Info()); shadow != "" {
+	if shadow := ownShadow(m.store, run.Info()); shadow != "" {
 		text += " What it changed, if anything, is in the shadow workspace " + shadow + "."
 		m.following.Go(func() {
 			if made, err := m.o.Changes(m.base, shadow); err == nil && len(made.Files) == 0 {
@@ -330,8 +331,8 @@ func (m *Manager) forsake(run *conversation.Run) {
 }
 
 // ownShadow is the shadow that a sub-agent has for itself; "": it has none.
-func (m *Manager) ownShadow(i conversation.Info) string {
-	above, err := m.store.Get(i.Parent)
+func ownShadow(store *conversation.Store, i conversation.Info) string {
+	above, err := store.Get(i.Parent)
 	if err != nil || above.Info().Shadow == i.Shadow {
 		return ""
 	}
@@ -341,7 +342,7 @@ func (m *Manager) ownShadow(i conversation.Info) string {
 // sweepBelow discards the shadows of the sub-agents of a run that were forsaken.
 func (m *Manager) sweepBelow(run string) {
 	for _, i := range m.store.List(true) {
-		if i.Parent != run || i.State != conversation.Ended || m.ownShadow(i) == "" {
+		if i.Parent != run || i.State != conversation.Ended || ownShadow(m.store, i) == "" {
 			continue
 		}
 		r, err := m.store.Get(i.Run)

@@ -84,7 +84,7 @@ type User struct {
 	OpenDocuments func(base workspace.View) workspace.View // the files as the user sees them
 }
 
-// Diagnostics are what the editor shows against files: *server.Diagnostics.
+// Diagnostics reads the diagnostics that the editor shows: *documents.Diagnostics.
 type Diagnostics interface {
 	Shown(ctx context.Context, name string) ([]langserver.Problem, error)
 }

@@ -109,6 +109,7 @@ func TestNamesOfOthers(t *testing.T) {
 		"str_replace": "edit_file", "Edit": "edit_file", "MultiEdit": "edit_file", "Write": "write_file", "create_file": "write_file", "Read": "read_file", "functions.view": "read_file",
 		"Glob": "search_files", "LS": "list_directory", "rg": "grep", "codebase_search": "project_knowledge_search", "apply_diff": "apply_patch", "rm": "delete_file", "mv": "move_file",
 		"AskUserQuestion": "ask_user", "read_lints": "get_diagnostics", "run-test": "run_tests", "lint": "run_lint", "list_code_usages": "find_references", "WebFetch": "web_fetch", "google_web_search": "web_search",
+		"Task": "spawn_agent", "TodoWrite": "write_todos", "update_plan": "write_todos", "ExitPlanMode": "propose_plan", "shell": "run_command", "todo_write": "write_todos",
 	} {
 		tool, _, ok := reg.Lookup(want)
 		if !ok {

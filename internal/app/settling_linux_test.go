@@ -8,18 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 )
 
 // TestServersMakeNoRepositories: what MCP servers and language servers that may
 // write make of repositories is set aside, and told. The control may only read.
 func TestServersMakeNoRepositories(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, reads := range []bool{false, true} {
 		root, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
@@ -29,13 +27,13 @@ func TestServersMakeNoRepositories(t *testing.T) {
 			t.Fatal(err, string(out))
 		}
 		told := make(chan string, 1)
-		k, err := Open(t.Context(), []workspace.Folder{{Dir: root}}, Options{Log: slog.New(slog.DiscardHandler), Program: self, User: User{Warn: func(text string) { told <- text }}})
+		k, err := Open(t.Context(), []workspace.Folder{{Dir: root}}, Options{Log: slog.New(slog.DiscardHandler), Program: program.ServerAnywhere(t), User: User{Warn: func(text string) { told <- text }}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if level, err := k.Confiner.Level(); err != nil || level < sandbox.Bubblewrap {
+		if level, err := k.Confiner.Level(); err != nil || level < spec.Bubblewrap {
 			_ = k.Close()
-			t.Skip("this machine has no sandbox that holds all of it: ", err)
+			needs.Skip(t, needs.Sandbox, "this machine has no sandbox that holds all of it: ", err)
 		}
 		conf, err := k.Confiner.Spec(t.Context(), root)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
@@ -109,7 +109,7 @@ func TestNoWriterBehindLinks(t *testing.T) {
 						return err
 					}
 					_, err = k.Confiner.Command(t.Context(), spec, root, "\x00") // is never started
-					if errors.As(err, new(*sandbox.RefusedError)) {
+					if errors.As(err, new(*box.RefusedError)) {
 						err = nil
 					}
 					return err

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
@@ -55,7 +55,7 @@ func (w *Workspace) build(ctx context.Context, folders []workspace.Folder, befor
 func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) error {
 	c, home := w.Client, w.Home
 	w.Problems.Add(home.said...)
-	options := workspace.DiskOptions{StateDir: filepath.Join(home.Dir.State(), "apply"), Prepare: home.Dir.Prepare}
+	options := workspace.DiskOptions{StateDir: filepath.Join(home.Dir.State(), "apply"), Prepare: home.Dir.Prepare, Ignores: &gitrepo.UserIgnores{}}
 	if home.Err != nil {
 		options.StateDir = "" // then only what needs no journal is atomic
 	}
@@ -95,15 +95,12 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	c := w.Client
 	for _, f := range folders {
-		sandbox.Sweep(f.Dir)
+		mask.Sweep(f.Dir)
 	}
 	if w.Home.Err == nil {
 		w.Problems.Add(confine.Leftovers(w.Home.Dir)...)
 	}
 	w.repos = &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: w.Home.Shadows.Top}
-	if c.o.Resident {
-		w.repos.Watch = w.watch
-	}
 	var finder secrets.Finder
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
@@ -139,6 +136,7 @@ func (w *Workspace) openTools(before *Workspace) error {
 	w.Skills = skills.New(skills.Options{More: func() []skills.Place { return w.Extensions.Skills() }, Settings: c.Settings, Clean: c.Hide, Files: w.Live, Watch: w.watch})
 	w.Registry = tools.NewRegistry(tools.RegistryOptions{
 		Kits: w.Skills.KitTools,
+		Away: func(name string) *tools.Error { return w.Sources.Away(name) },
 		Warn: func(text string) { c.o.Log.Warn(text) },
 		Changed: func([]string) {
 			c.Bus.Publish(events.Event{Type: events.ToolsChanged, ToolSet: &events.ToolSet{Activated: []string{}}})
@@ -155,6 +153,7 @@ func (w *Workspace) openTools(before *Workspace) error {
 		Hooks: w.Extensions, Registry: w.Registry, Sessions: c.Sessions, Approver: c.o.User.Approver, Bus: c.Bus, Audit: w.Home.Audit, Log: c.o.Log,
 		Redact: c.Hide, Settings: c.Settings.Dispatch, Views: w.views, Secrets: w.values, Confined: w.Confiner,
 	}
+	options.Team, _ = c.o.User.Team.(dispatch.Team)
 	if before != nil {
 		options.After = before.Dispatch
 	}

@@ -12,6 +12,7 @@ import (
 // is nil, or "", is not said.
 type Agent struct {
 	Program string
+	Adapter string // the program that speaks the Agent Client Protocol for it
 	State   []string
 	Copied  []string
 	Env     []string
@@ -39,7 +40,7 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 		where := cut(m.name) + ": "
 		var a Agent
 		if !p.fields(where, m.value, map[string]func(string, jsontext.Value) bool{
-			"program": p.into(&a.Program), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
+			"program": p.into(&a.Program), "adapter": p.into(&a.Adapter), "state": p.given(&a.State), "copied": p.given(&a.Copied), "env": p.given(&a.Env),
 			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
 			"acpVersion": p.acpVersion,
 			"network":    p.flag(func(on bool) { a.Network = &on }),

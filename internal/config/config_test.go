@@ -89,7 +89,7 @@ func TestTypes(t *testing.T) {
 	}{
 		{"a string of those there are", `{"log.level": "debug"}`, values{"log.level": "debug"}, nil},
 		{"another string", `{"log.level": "loud"}`, values{}, []string{`log.level: must be one of debug, info, warn, error, not "loud"`}},
-		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual"`}},
+		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual"; did you mean manual?`}},
 		{"a number for a string", `{"mode": 3}`, values{}, []string{`mode: it must be a string, not 3`}},
 		{"any string", `{"log.file": "/tmp/x\u0000"}`, values{"log.file": "/tmp/x\x00"}, nil},
 		{"a boolean", `{"tools.enabled": false}`, values{"tools.enabled": false}, nil},
@@ -202,7 +202,7 @@ func TestTypes(t *testing.T) {
 func TestBroken(t *testing.T) {
 	for _, c := range []struct{ name, data, bad string }{
 		{"cut off", "{\n\"mode\": \"manual\",\n", "user.json:3: is not valid JSON"},
-		{"a comma too many", "{\n\"mode\": \"manual\",\n}", "user.json:2: is not valid JSON"},
+		{"a comma too many", "{\n\"mode\": \"manual\",,\n}", "user.json:2: is not valid JSON"},
 		{"a member twice", "{\"mode\": \"manual\",\n\"mode\": \"autonomous\"}", "user.json:2: is not valid JSON"},
 		{"a member twice, below", "{\"toolPermissions\": {\"grep\": \"deny\",\n\"grep\": \"allow\"}}", "user.json:2: is not valid JSON"},
 		{"more after the end", `{"mode": "manual"} {}`, "user.json: is not valid JSON"},

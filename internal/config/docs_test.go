@@ -6,73 +6,135 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 )
+
+// firstFile is the settings file that docs/settings.md begins with.
+const firstFile = `{
+  "mode": "review",
+  "toolPermissions": { "git_push": "ask" },
+  "sandbox": { "network": false, "writable": ["/data/build-cache"] }
+}`
 
 // markdown is docs/settings.md.
 func markdown() string {
 	var b strings.Builder
-	b.WriteString(`# Settings
+	fmt.Fprintf(&b, `# Settings
 
 <!-- Written by go test ./internal/config -update; change internal/config/table.go instead. -->
 
-Settings are read from three places, each laid over the one before:
+This page is for everyone who configures sidecar-ls: a person, an administrator, or the author of an editor's client.
+A settings file is one JSON object, for example:
 
-1. the user's file, ` + "`~/.config/sidecar/settings.json`" + ` on Linux (or below ` + "`XDG_CONFIG_HOME`" + `; [other systems](install.md#uninstall));
-2. the editor: ` + "`initializationOptions.sidecar`" + `, and ` + "`workspace/configuration`" + ` with the section ` + "`sidecar`" + `;
-3. the project's file, ` + "`" + ProjectFile + "`" + ` in the workspace.
+%s
 
-A project loosens nothing that you or the editor set, trusted or not: the tables say what it can do, and what takes your trust. A trusted
-project's file holds as it was when you trusted it. A change is shown and asked about; until you say yes, and with nobody to ask, the
-stricter of both holds for each setting, and what takes trust stays as it was. ` + "`sidecar-ls trust`" + ` shows the change, ` + "`sidecar-ls trust yes`" + ` takes it. Keys may be dotted, nested, or both, with
-the prefix ` + "`sidecar`" + ` or without: ` + "`{\"sidecar.tools.enabled\": false}`" + ` and ` + "`{\"tools\": {\"enabled\": false}}`" + ` say the same. ` + "`null`" + `
-sets nothing. What is wrong is reported and left out; the place before it, or the default, holds instead. An editor's
-client should send only what was set: a default that it sends hides the user's file.
-`)
+`+"`sidecar-ls doctor`"+` reports mistakes in it. The agents' tool `+"`get_setting`"+` shows a value and its source.
+
+## Where settings come from
+
+| source | where |
+|---|---|
+| **you** | `+"`~/.config/sidecar/settings.json`"+` on Linux, or below `+"`XDG_CONFIG_HOME`"+` ([other systems](install.md#uninstall)) |
+| **editor** | `+"`initializationOptions.sidecar`, and `workspace/configuration`"+` with the section `+"`sidecar`"+` |
+| **project** | `+"`%s`"+` in the workspace |
+
+- A later source overrides an earlier one. A mistake is reported, and the source before it, or the default, applies.
+- A key may be dotted or nested, with the prefix `+"`sidecar`"+` or without. `+"`null`"+` sets nothing.
+- An editor's client should send only what the user set. A default that it sends hides the user's file.
+
+A project never loosens what you or the editor set. The column *set by* says what it can do:
+
+| word | the project's file |
+|---|---|
+| project | can set it |
+| stricter | can only make it stricter |
+| trusted | can set it once you trust the project |
+
+A trusted project's file holds as it was when you trusted it. After a change, the stricter of the old and the new value holds until you agree.
+`+"`sidecar-ls trust`"+` shows the change, `+"`sidecar-ls trust yes`"+` accepts it ([security.md](security.md#settings)).
+
+## All settings
+
+An agent can ask to change a setting marked *agents*; you are asked first. It can't change the others.
+Settings with members are described [below](#settings-with-members).
+
+| setting | value, **default** | set by | what it does |
+|---|---|---|---|
+`, fence("json", firstFile), ProjectFile)
 	for _, key := range keys() {
 		row := lookup(key)
-		fmt.Fprintf(&b, "\n## %s.%s\n\n%s\n\n| | |\n|---|---|\n", prefix, row.Key, row.Help)
-		fmt.Fprintf(&b, "| value | %s |\n", row.values())
-		fmt.Fprintf(&b, "| default | `%s` |\n", encode(row.empty()))
-		fmt.Fprintf(&b, "| set by | %s |\n", setBy[row.Scope])
+		by := setBy[row.Scope]
 		if row.Scope == ScopeProject {
-			fmt.Fprintf(&b, "| a project | %s |\n", mayDo[row.Project])
+			by += ", " + mayDo[row.Project]
 		}
 		if row.AgentWritable {
-			b.WriteString("| agents | may ask to change it |\n")
-		} else {
-			b.WriteString("| agents | can't change it |\n")
+			by += ", *agents*"
 		}
-		if old := row.oldNames(); old != "" {
-			fmt.Fprintf(&b, "| before | %s, see [below](#settings-of-earlier-versions) |\n", old)
-		}
-		if example := examples[row.Type]; example != "" {
-			fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
+		fmt.Fprintf(&b, "| `%s.%s` | %s | %s | %s |\n", prefix, row.Key, strings.ReplaceAll(value(row), "|", "\\|"), by, row.Help)
+	}
+	b.WriteString("\n## Settings with members\n\nMembers are optional unless the table says otherwise.\n")
+	for _, key := range keys() {
+		row := lookup(key)
+		s, ok := shapes[row.Type]
+		if ok {
+			fmt.Fprintf(&b, "\n### %s.%s\n\n", prefix, row.Key)
+			if s.more != "" {
+				b.WriteString(s.more + "\n\n")
+			}
+			b.WriteString("| member | |\n|---|---|\n")
+			for _, m := range s.members {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(m.name, ", ", "`, `"), strings.ReplaceAll(m.is, "|", "\\|"))
+			}
+			b.WriteString("\n" + fence("json", examples[row.Type]) + "\n")
 		}
 	}
-	b.WriteString(`
-## Settings of earlier versions
-
-Whoever sets one of these is shown what the table says.
-
-| setting | now |
-|---|---|
-`)
+	b.WriteString("\n## Settings of earlier versions\n\nIf you set one of these, a message says what the table says.\n\n| setting | now |\n|---|---|\n")
 	for _, f := range formers {
 		fmt.Fprintf(&b, "| `%s.%s` | %s |\n", prefix, f.key, f.message())
 	}
 	return b.String()
 }
 
+func fence(language, text string) string { return "```" + language + "\n" + text + "\n```" }
+
+// value is what the value of a setting may be, its default set in bold.
+func value(row *Setting) string {
+	is := "`" + encode(row.empty()) + "`"
+	switch {
+	case row.Type == Boolean:
+		return "**" + is + "**"
+	case len(row.Enum) > 0:
+		is = "`" + strings.Trim(is, "`\"") + "`"
+		return strings.Replace(row.kind(), is, "**"+is+"**", 1)
+	case row.Type == Integer:
+		return fmt.Sprintf("%d…%d, **%s**", row.Min, row.Max, is)
+	case row.Type == Backends, is == "`\"\"`", is == "`[]`", is == "`{}`", is == "`null`":
+		return row.kind()
+	}
+	return row.kind() + ", **" + is + "**"
+}
+
 var setBy = map[Scope]string{
-	ScopeUser:    "the user's file alone",
-	ScopeClient:  "the user's file, the editor",
-	ScopeProject: "the user's file, the editor, the project's file",
+	ScopeUser:    "you",
+	ScopeClient:  "you, editor",
+	ScopeProject: "you, editor",
 }
 
 var mayDo = map[ProjectMay]string{
-	Never:   "can set it once you trust it",
-	Tighten: "can only make it stricter",
-	Any:     "can set it",
+	Never:   "trusted",
+	Tighten: "stricter",
+	Any:     "project",
+}
+
+// TestSample: the settings file that the page begins with sets what it says.
+func TestSample(t *testing.T) {
+	s, problems := Load(user(firstFile))
+	if len(problems) > 0 || s.String("mode") != "review" {
+		t.Errorf("%v, the mode is %s", problems, s.String("mode"))
+	}
+	if _, problems := Load(user(strings.Replace(firstFile, "review", "revue", 1))); len(problems) == 0 {
+		t.Error("control: a mode that does not exist is taken")
+	}
 }
 
 var examples = map[Type]string{
@@ -206,7 +268,7 @@ func (row *Setting) schema() map[string]any {
 		})
 	case Agents:
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
-			"program": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1}}, "resume": texts,
+			"program": text, "adapter": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1}}, "resume": texts,
 		}}}
 	case LanguageServers:
 		properties := map[string]any{}

@@ -27,6 +27,9 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if standsIn(info) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
 	if !info.Mode().IsRegular() || info.Size() > MaxSourceBytes {
 		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
 	}
@@ -39,6 +42,12 @@ func ReadProjectFile(dir, name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a settings file; it is ignored", name)
 	}
 	return io.ReadAll(io.LimitReader(f, MaxSourceBytes))
+}
+
+// standsIn reports whether something only keeps a name from a command that runs: the sandbox
+// puts an empty directory or file there, marked by the sticky bit.
+func standsIn(info fs.FileInfo) bool {
+	return info.Mode()&fs.ModeSticky != 0 && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0)
 }
 
 // PutUser writes a setting, a JSON value, into the user's file.

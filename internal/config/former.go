@@ -168,14 +168,3 @@ func keyVariable(p *parser, have any, old jsontext.Value) (any, bool) {
 	}
 	return "${env:" + name + "}", ok && name != "" && have == ""
 }
-
-// oldNames are the names that a row had, as docs name them.
-func (row *Setting) oldNames() string {
-	var all []string
-	for _, f := range formers {
-		if f.now == row.Key {
-			all = append(all, "`"+prefix+"."+f.key+"`")
-		}
-	}
-	return strings.Join(all, ", ")
-}

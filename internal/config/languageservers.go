@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -86,9 +85,4 @@ func cloneServers(all map[string]LanguageServer) map[string]LanguageServer {
 		got[name] = s
 	}
 	return got
-}
-
-// serverWords says what the setting may be.
-func serverWords() string {
-	return fmt.Sprintf("an object: name of the server (`%s`) to an object with `enabled`, `command` (program and arguments) and `initializationOptions`, all optional", strings.Join(serverNames, "`, `"))
 }

@@ -259,7 +259,7 @@ func (e *mcpEntry) limits() (l MCPLimits, why string) {
 // error is about the file as a whole.
 func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
 	var file map[string]jsontext.Value
-	if err := json.Unmarshal(plainJSON(data), &file); err != nil {
+	if err := json.Unmarshal(plainJSON(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	var all map[string]jsontext.Value
@@ -286,49 +286,4 @@ func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
 		got[name] = s
 	}
 	return got, nil
-}
-
-// plainJSON takes comments and commas before a closing bracket out of what
-// editors write, without moving what is left.
-func plainJSON(data []byte) []byte {
-	out := bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	blank := func(from, to int) {
-		for i := from; i < to; i++ {
-			if out[i] != '\n' {
-				out[i] = ' '
-			}
-		}
-	}
-	comma := -1 // the last one, while only blanks follow
-	for i := 0; i < len(out); i++ {
-		switch c := out[i]; {
-		case c == '"':
-			for i++; i < len(out) && out[i] != '"'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-			comma = -1
-		case c == '/' && i+1 < len(out) && out[i+1] == '/':
-			end := bytes.IndexByte(out[i:], '\n')
-			if end < 0 {
-				end = len(out) - i
-			}
-			blank(i, i+end)
-		case c == '/' && i+1 < len(out) && out[i+1] == '*':
-			end := bytes.Index(out[i+2:], []byte("*/"))
-			if end < 0 {
-				end = len(out) - i - 4
-			}
-			blank(i, i+end+4)
-		case c == ',':
-			comma = i
-		case (c == '}' || c == ']') && comma >= 0:
-			out[comma] = ' '
-			comma = -1
-		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
-			comma = -1
-		}
-	}
-	return out
 }

@@ -34,7 +34,13 @@ func (p *parser) choice(v jsontext.Value) (any, bool) {
 	if p.row.Custom {
 		or = ", or a custom mode"
 	}
-	p.wrong("must be one of %s%s, not %s", strings.Join(p.row.Enum, ", "), or, shown(v))
+	names := slices.Clone(p.row.Enum)
+	for _, m := range p.modes {
+		if p.row.Custom {
+			names = append(names, m.Name)
+		}
+	}
+	p.wrong("must be one of %s%s, not %s%s", strings.Join(p.row.Enum, ", "), or, shown(v), meant(s, names))
 	return nil, false
 }
 
@@ -71,7 +77,7 @@ func (p *parser) outcomes(where string, v jsontext.Value) (map[string]string, bo
 		if o, ok := p.text(name, m.value); ok && slices.Contains(outcomes, o) {
 			got[m.name] = o
 		} else if ok {
-			p.wrong("%s must be allow, ask or deny, not %s", name, shown(m.value))
+			p.wrong("%s must be allow, ask or deny, not %s%s", name, shown(m.value), meant(o, outcomes))
 		}
 	}
 	return got, true
@@ -184,7 +190,8 @@ func (p *parser) fields(where string, v jsontext.Value, known map[string]func(wh
 	ok := true
 	for _, m := range members(v) {
 		if f := known[m.name]; f == nil {
-			p.wrong("%s%s is not known; known are %s", where, cut(m.name), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			names := slices.Sorted(maps.Keys(known))
+			p.wrong("%s%s is not known%s; known are %s", where, cut(m.name), meant(m.name, names), strings.Join(names, ", "))
 		} else if m.value.Kind() != 'n' {
 			ok = f(where+m.name, m.value) && ok
 		}
@@ -233,7 +240,7 @@ func (p *parser) oneOf(to *string, choices ...string) func(string, jsontext.Valu
 	return func(where string, v jsontext.Value) bool {
 		s, ok := p.text(where, v)
 		if ok && !slices.Contains(choices, s) {
-			p.wrong("%s must be one of %s, not %s", where, strings.Join(choices, ", "), shown(v))
+			p.wrong("%s must be one of %s, not %s%s", where, strings.Join(choices, ", "), shown(v), meant(s, choices))
 			return false
 		}
 		*to = s

@@ -60,6 +60,7 @@ func readText(src *Source, text []byte) *document {
 		d.report("", 0, "is longer than %d bytes", MaxSourceBytes)
 		return d
 	}
+	data = plainJSON(data)
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	switch dec.PeekKind() {
 	case 'n': // what an editor sends for a section that is not set
@@ -209,10 +210,26 @@ func near(key string) string {
 	if f := formerly(key); f != nil && f.now == "" {
 		return " any more: " + f.say
 	}
-	best, least := "", 3 // more differences are no likeness
+	var names []string
 	for _, s := range table {
-		if n := distance(strings.ToLower(cut(key)), strings.ToLower(s.Key)); n < least {
-			best, least = s.Key, n
+		names = append(names, s.Key)
+	}
+	return nearest(key, names, func(int, string) bool { return true })
+}
+
+// meant suggests which of a few short names another one was meant to be.
+func meant(name string, names []string) string {
+	return nearest(name, names, func(n int, s string) bool {
+		return len(name) > 2 && (n < 2 || len(s) > 3 && strings.HasPrefix(strings.ToLower(name), s[:1]))
+	})
+}
+
+// nearest suggests the name that is like another one, if that is likely enough.
+func nearest(name string, names []string, likely func(n int, s string) bool) string {
+	best, least := "", 3 // more differences are no likeness
+	for _, s := range names {
+		if n := distance(strings.ToLower(cut(name)), strings.ToLower(s)); n < least && likely(n, s) {
+			best, least = s, n
 		}
 	}
 	if best == "" {

@@ -218,6 +218,9 @@ func (s *Settings) Explain(key string) (e Explanation, ok bool) {
 // Values says in words what a setting may be.
 func (row *Setting) Values() string { return row.values() }
 
+// Meant suggests which of the names another one was meant to be, or is "".
+func Meant(name string, names []string) string { return meant(name, names) }
+
 // Near suggests what a key that is no setting was meant to be, or is "".
 func Near(key string) string { return near(key) }
 

@@ -85,20 +85,20 @@ var builtinModes = policy.Names()
 var table = []Setting{
 	{
 		Key: "customModes", Type: CustomModes, Scope: ScopeProject, Project: Never, tighten: stricterModes, held: heldModes,
-		Help: "Custom modes, each based on a built-in one.",
+		Help: "Your own modes, each based on a built-in one.",
 	},
 	{
 		Key: "mode", Type: String, Default: policy.DefaultMode, Enum: builtinModes, Custom: true,
 		Scope: ScopeProject, Project: Tighten, tighten: stricterMode,
-		Help: "The mode of sessions that don't name one: what is asked about, and where edits go. A project, or whoever starts an agent, takes only one that is looser in nothing: `manual` asks about reads, and `review`, `audit` and `plan` keep from the disk what a permission allows, so that neither takes the place of the other; where your own mode asks about new hosts, the stricter one does, too.",
+		Help: "The mode of sessions that don't name one: when you are asked, and where edits go. A project, or whoever starts an agent, can't take a mode that is looser in anything. So `review`, `audit` and `plan` don't replace `manual`, which asks about reads, nor the reverse.",
 	},
 	{
 		Key: "toolPermissions", Type: Permissions, Scope: ScopeProject, Project: Tighten, tighten: stricterPermissions,
-		Help: "Tools that are always allowed, asked about or denied, whatever the mode says. A tool that asks in every mode can be denied but not allowed. A deny in one source can't be undone by another.",
+		Help: "Tools that are always allowed, asked about or denied, in every mode. A tool that always asks can be denied but not allowed. No source undoes the deny of another.",
 	},
 	{
 		Key: "commandRules", Type: CommandRules, Scope: ScopeProject, Project: Tighten, tighten: stricterRules,
-		Help: "Commands that are allowed, asked about or denied, by how the command line begins. The rules of all sources add up; of those that match a command, the strictest holds. Once there is a deny rule, lines that may run more than their words show (a script, an option that names a program, a variable) are asked about in every mode. What a build or a package script runs is not checked.",
+		Help: "Commands that are allowed, asked about or denied, by their first words. The rules of all sources add up, and the strictest that matches holds. With a deny rule, lines that may run more than they show (a script, a variable, an option that names a program) are asked about in every mode. Programs that a build or a package script runs are not checked.",
 	},
 	{
 		Key: "tools.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse,
@@ -107,50 +107,50 @@ var table = []Setting{
 	{
 		Key: "tools.registryMode", Type: String, Default: "auto", Enum: []string{"auto", "full", "lazy"},
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Which tools are listed by default: `full` lists all; `lazy` lists a few, and the others once tool_search or a call asks for them; `auto` lists all for people and for agents over MCP, and is `lazy` in other lists for models.",
+		Help: "Which tools are listed by default. `full` lists all. `lazy` lists a core; tool_search or a call adds others. `auto` is `full` for people and for agents over MCP, and `lazy` in other lists for models.",
 	},
 	{
 		Key: "budget.calls", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
-		Help: "How many tool calls a session may make if it was opened without a limit of its own, the default session included; 0 means no limit. Further calls are refused until this is raised. Closing the default session starts its count again.",
+		Help: "How many tool calls a session may make, unless it was opened with its own limit. 0 means no limit. Raise it to go on. Closing the default session resets its count.",
 	},
 	{
 		Key: "budget.tokens", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
-		Help: "How many tokens the arguments and results of a session's calls may take together, at four bytes per token; otherwise like `sidecar.budget.calls`.",
+		Help: "How many tokens the arguments and results of a session's calls may take, at four bytes per token. The rest is as for `sidecar.budget.calls`.",
 	},
 	{
 		Key: "edits.save", Type: String, Default: "auto", Enum: []string{"onAccept", "auto", "never"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
-		Help: "Whether an open document is saved once an edit of an agent is applied to it: `auto` saves documents that had no unsaved changes of yours, so that programs outside see the edit. `onAccept` also saves those that had, once you accept an edit of them. It takes an editor whose plug-in can be asked to save (VS Code, Neovim, Emacs). Files that are not open are always written.",
+		Help: "Whether an open document is saved after an edit of an agent. `auto` saves documents without unsaved changes of yours. `onAccept` also saves the others once you accept an edit. Needs the plug-in for VS Code, Neovim or Emacs. Files that are not open are always written.",
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
-		Help: "Whether you trust the workspace. If `trusted`, hooks of its git repository run, in the sandbox, and `.sidecar` files and hooks of the project hold as they are when you trust it; a change of them is shown and asked about, and until then the stricter of both holds. If `untrusted`, only read-only tools can be used. If neither, hooks don't run.",
+		Help: "Whether you trust the workspace. `trusted` runs its git hooks in the sandbox, and applies its `.sidecar` files and hooks as they are now. Later changes are shown and wait for your yes. `untrusted` allows read-only tools only. `unknown` runs no hooks.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,
 		Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "How long a question waits for an answer, in seconds. After that the answer is no.",
+		Help: "How many seconds a question waits for an answer. After that the answer is no.",
 	},
 	{
 		Key: "retry.attempts", Type: Integer, Default: 3, Min: 1, Max: 10,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "How often a call is attempted when it fails with a transient error, such as an overloaded server. Only calls that can be repeated safely are retried: those that only read, and those of tools that say they are idempotent. 1 turns retries off. Before the second attempt are 1.5 seconds, give or take a quarter; each further wait is 1.5 times as long. The tool's time-out covers all attempts.",
+		Help: "How often a call is tried when it fails for a passing reason, such as an overloaded server. Only reads and idempotent tools are repeated. 1 turns retries off. The first wait is about 1.5 seconds, each further one 1.5 times as long. The tool's time-out covers all attempts.",
 	},
 	{
 		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "shadow", "disk"}, Scope: ScopeUser,
-		Help: "What commands see and change: `overlay` is what their session sees, pending edits and unsaved text over the disk, and what they change passes review like any edit. `shadow` is the same in a copy of the workspace, for machines without overlays; without bubblewrap (macOS, Windows) the copy is at a path of its own. Nothing runs where what is set can't be had. `disk` is the disk itself. `auto` takes the overlay, else the shadow, else the disk, and every result says which; with `sidecar.sandbox.mode` = `off` it takes the disk.",
+		Help: "The files that commands see, and where their changes go. `overlay`: the session's view, with pending edits and unsaved text; changes pass review like any edit. `shadow`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the overlay, else the copy, else the disk, and every result says which. Nothing runs if the set one is unavailable.",
 	},
 	{
 		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,
-		Help: "What runs command lines on Windows: `bash` is that of Git for Windows, or another one on PATH; `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7; `wsl` is the bash of the Linux that WSL begins by default. Nothing runs where what is set is not there. `auto` takes a bash, else PowerShell 7, else Windows PowerShell, and never WSL. On Linux and macOS it is bash: what is for Windows alone runs nothing there. Read with the first command.",
+		Help: "The shell for command lines on Windows. `bash` is that of Git for Windows, or another on PATH. `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7, `wsl` the bash of the default Linux of WSL. Nothing runs if the shell is missing. `auto` takes bash, else PowerShell 7, else Windows PowerShell, never WSL. Elsewhere it is always bash. Read with the first command.",
 	},
 	{
 		Key: "output.quota", Type: Integer, Default: 0, Min: 0, Max: 1 << 20, Scope: ScopeUser,
-		Help: "How much output may be held for review in a workspace, in MiB: what git ignores and dependencies, as commands left them. Commands are refused while there is more. 0 means 4096, or a fifth of the free space where that is less.",
+		Help: "How much command output may wait for review in a workspace, in MiB: ignored files and dependencies. Commands are refused above it. 0 means 4096, or a fifth of the free space if that is less.",
 	},
 	{
 		Key: "sandbox.mode", Type: String, Default: "auto", Enum: []string{"off", "auto", "require"},
 		Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
-		Help: "How commands are confined: `auto` uses the best sandbox that the machine supports, and every result says which; `require` runs nothing without a sandbox; `off` runs commands with all rights of the user.",
+		Help: "How commands are confined. `auto` uses the best sandbox of the machine, and every result says which. `require` runs nothing without a sandbox. `off` runs commands with all your rights.",
 	},
 	{
 		Key: "sandbox.network", Type: Boolean, Default: false, Scope: ScopeClient,
@@ -166,23 +166,23 @@ var table = []Setting{
 	},
 	{
 		Key: "agents", Type: Agents, Scope: ScopeUser,
-		Help: "What agents' programs need to run in a session's world with `sidecar-ls run`, over what is known of them. Each is shown and asked about once.",
+		Help: "Profiles of agents for `sidecar-ls run`: the files, variables and network that each needs, besides the built-in profiles. You confirm each one once.",
 	},
 	{
 		Key: "hooks", Type: Hooks, Scope: ScopeClient,
-		Help: "Programs that run on events of agents and can block them, in the format of Claude Code's hooks: an object of events. `false` runs no hooks, not even those of plugins and of the project. They run confined, without a network unless commands have one. A hook can make things stricter, and answer a question for you; what is denied stays so.",
+		Help: "Programs that run on events of agents and can block them, in the format of Claude Code. `false` runs no hooks, those of plugins and the project included. Hooks run in the sandbox. A hook can make things stricter and answer a question for you; it can't allow what is denied.",
 	},
 	{
 		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never, tighten: moreTools, held: heldTools,
-		Help: "Tools that are programs of yours. Each is offered as `custom_<name>`; it gets the arguments as JSON on its standard input, and those that its command names as whole words (`{field}`). No shell reads them. It runs confined as commands do; with the access `read` it can't write.",
+		Help: "Your own programs as tools, offered as `custom_<name>`. A program gets the arguments as JSON on standard input, and as words where its command has `{field}`. No shell reads them. It runs in the sandbox; with the access `read` it can't write.",
 	},
 	{
 		Key: "plugins.dirs", Type: Strings, Scope: ScopeUser,
-		Help: "Directories with plugins, or that are one, besides the user's data directory: absolute paths. A plugin does nothing before you trust it.",
+		Help: "Absolute paths of plugins, or of directories with plugins, besides the user's data directory. A plugin does nothing before you trust it.",
 	},
 	{
 		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never, tighten: moreServers, held: heldServers,
-		Help: "How to run the language servers that get_diagnostics and the lsp_… tools ask. They run only in a trusted workspace, confined like commands. Servers that are not set are looked for on PATH.",
+		Help: "How to run the language servers behind get_diagnostics and the lsp_… tools. They run in the sandbox, and only in a trusted workspace. Servers that are not set are looked for on PATH.",
 	},
 	{
 		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,
@@ -191,7 +191,7 @@ var table = []Setting{
 	{
 		Key: "result.maxBytes", Type: Integer, Default: 16_000, Min: 1_000, Max: 1_000_000,
 		Scope: ScopeProject, Project: Tighten, tighten: smallerOf, AgentWritable: true,
-		Help: "How much of a result an agent gets at once, in bytes. The rest can be read page by page.",
+		Help: "How many bytes of a result an agent gets at once. It can read the rest page by page.",
 	},
 	{
 		Key: "shadow.max", Type: Integer, Default: 32, Min: 1, Max: 10_000, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
@@ -199,23 +199,23 @@ var table = []Setting{
 	},
 	{
 		Key: "shadow.maxMegabytes", Type: Integer, Default: 32_768, Min: 1, Max: 16_777_216, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "The total size of the files of a shadow workspace. It may have 1,048,576 files, and 32 for each MiB of this where that is more. Two directories of discarded ones are cleaned and kept: reusing one takes a tenth of the time.",
+		Help: "The total size of a shadow workspace's files, in MiB. It may have 1,048,576 files, or 32 for each MiB if that is more.",
 	},
 	{
 		Key: "undo.days", Type: Integer, Default: 14, Min: 1, Max: 3650, Scope: ScopeClient,
-		Help: "How long edits of agents can be undone. At most 64 MiB of text are kept for it: the oldest edits are forgotten first, and a single edit that is larger than a quarter of that can't be undone.",
+		Help: "How many days edits of agents can be undone. At most 64 MiB of text are kept, the newest. An edit above a quarter of that can't be undone.",
 	},
 	{
 		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
-		Help: "Whether every tool call is recorded in `.sidecar/logs`: who called what, what was decided and by whom, and the hashes of what changed. Secrets are removed from arguments.",
+		Help: "Whether every tool call is recorded in `.sidecar/logs`: the caller, the decision and who made it, and the hashes of what changed. Secrets are removed from arguments.",
 	},
 	{
 		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse, AgentWritable: true,
-		Help: "Whether there is a project index for project_knowledge_search. The first question builds it. Files that no answer has named yet are parsed with a quarter of one processor, and the index takes 1 GiB of memory at most.",
+		Help: "Whether there is a project index for project_knowledge_search. The first question builds it. It takes at most 1 GiB of memory, and a quarter of one processor while it parses.",
 	},
 	{
 		Key: "knowledge.embeddings.provider", Type: String, Default: "off", Enum: []string{"off", "ollama", "openai"}, Scope: ScopeUser,
-		Help: "Whether questions are also answered by meaning, with vectors of a model: `ollama` is an Ollama server (`/api/embed`), `openai` any OpenAI-compatible endpoint (`/v1/embeddings`). Pieces of the project's source are sent there, recognised secrets removed. With `off` nothing is sent. Read with the first question.",
+		Help: "Whether questions are also answered by meaning, with a model's vectors. `ollama` is an Ollama server (`/api/embed`), `openai` any compatible endpoint (`/v1/embeddings`). Pieces of your source go there, without recognised secrets. `off` sends nothing. Read with the first question.",
 	},
 	{
 		Key: "knowledge.embeddings.url", Type: String, Scope: ScopeUser,
@@ -227,27 +227,31 @@ var table = []Setting{
 	},
 	{
 		Key: "knowledge.embeddings.key", Type: String, Secret: true, Scope: ScopeUser,
-		Help: "The key for the endpoint, sent as a bearer token. Better keep it in the environment: `${env:OPENAI_API_KEY}` is that variable.",
+		Help: "The key for the endpoint, sent as a bearer token. Better: `${env:OPENAI_API_KEY}`, which names a variable.",
+	},
+	{
+		Key: "knowledge.embeddings.weight", Type: Integer, Default: 25, Min: 0, Max: 200, Scope: ScopeUser,
+		Help: "How much the vectors count beside the words, in percent. Raise it for a strong model; `make bench-knowledge` measures it.",
 	},
 	{
 		Key: "knowledge.documentSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
-		Help: "Whether the editor is offered outlines of documents (textDocument/documentSymbol). Useful for languages without another server. Read when the server starts.",
+		Help: "Whether the editor gets outlines of documents (textDocument/documentSymbol). Useful for languages without another server. Read when the server starts.",
 	},
 	{
 		Key: "knowledge.workspaceSymbols", Type: Boolean, Default: false, Scope: ScopeProject, Project: Any,
-		Help: "Whether the editor is offered the project's symbols (workspace/symbol), from the project index. Read when the server starts.",
+		Help: "Whether the editor gets the project's symbols (workspace/symbol) from the project index. Read when the server starts.",
 	},
 	{
 		Key: "web.search.provider", Type: String, Default: "duckduckgo", Enum: []string{"duckduckgo", "json"}, Scope: ScopeUser,
-		Help: "Where web_search searches: DuckDuckGo, which needs no key, or a JSON endpoint of your choice, such as SearXNG or Brave.",
+		Help: "Where web_search searches: DuckDuckGo, which needs no key, or a JSON endpoint such as SearXNG or Brave.",
 	},
 	{
 		Key: "web.search.url", Type: String, Scope: ScopeUser,
-		Help: "The endpoint of the provider `json`, with `{query}` and, where supported, `{count}`: `https://search.example.org/search?q={query}&format=json`, or `https://api.search.brave.com/res/v1/web/search?q={query}&count={count}`. It must be on the public internet, like everything that is fetched.",
+		Help: "The endpoint of the provider `json`, with `{query}` and, where supported, `{count}`: `https://search.example.org/search?q={query}&format=json`. It must be on the public internet.",
 	},
 	{
 		Key: "web.search.key", Type: String, Secret: true, Scope: ScopeUser,
-		Help: "The endpoint's key, if it needs one. It is sent over https only, as the header X-Subscription-Token; `X-API-Key: ` before it names another header, as in `Authorization: Bearer …`. `${env:SEARCH_KEY}` is that variable of the environment.",
+		Help: "The endpoint's key, if it needs one. It is sent over https only, in the header X-Subscription-Token. Write another header before it, as in `X-API-Key: …`. `${env:SEARCH_KEY}` is a variable of the environment.",
 	},
 	{
 		Key: "backend.profiles", Type: Backends, Secret: true, Scope: ScopeUser, Default: []Backend{
@@ -255,19 +259,19 @@ var table = []Setting{
 			{Name: "local-ollama", Provider: "ollama", URL: "http://localhost:11434"},
 			{Name: "openai", Provider: "openai", URL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 		},
-		Help: "Language model profiles. They add to the default ones, or replace those of the same name. A key is read each time it is needed, and sent only over https or to this machine. An Ollama server forgets what is longer than its own context without a word, so say that in `window`.",
+		Help: "Language model profiles, added to the default ones or replacing those of the same name. A key is read each time it is needed, and sent only over https or to this machine. For Ollama set `window`: its server drops what is longer, without an error.",
 	},
 	{
 		Key: "backend.profile", Type: String, Scope: ScopeUser,
-		Help: "The profile in use. Agents can change it only with switch_backend, which always asks and tries the key first.",
+		Help: "The model profile in use. Agents can change it only with switch_backend, which always asks and tries the key first.",
 	},
 	{
 		Key: "backend.worker", Type: String, Scope: ScopeUser,
-		Help: "The profile of a model of your own, such as one that Ollama runs: agents whose model costs money may have it read for them, with delegate_task.",
+		Help: "The profile of a cheap model, such as one in Ollama, for delegate_task: an agent with a costly model has it read.",
 	},
 	{
 		Key: "mcp.servers", Type: MCPServers, Scope: ScopeClient, Secret: true,
-		Help: "MCP servers whose tools are offered as `mcp_<server>_<tool>`. They run confined, like commands. Servers in a project's `.mcp.json` or `.vscode/mcp.json` are used once you trust their exact command line.",
+		Help: "MCP servers whose tools are offered as `mcp_<server>_<tool>`. They run in the sandbox. Servers of a project's `.mcp.json` or `.vscode/mcp.json` run once you trust their exact command line.",
 	},
 	{
 		Key: "mcp.network", Type: Strings, Scope: ScopeClient,
@@ -275,23 +279,23 @@ var table = []Setting{
 	},
 	{
 		Key: "mcp.attach", Type: Boolean, Default: true, Scope: ScopeUser,
-		Help: "Whether agents started with `sidecar-ls mcp` work through the editor's server of their workspace, with its questions and review queue, instead of alone.",
+		Help: "Whether your shells, and agents started with `sidecar-ls mcp`, work through the process that serves their workspace (an editor's server, `run`, `agent run`). They then share its review queue.",
 	},
 	{
 		Key: "ide.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
-		Help: "Whether Claude Code and Gemini CLI find this editor, show it their own edits, which then wait for review, and are told what is selected. See docs/agents.md.",
+		Help: "Whether Claude Code and Gemini CLI find this editor. They then see your selection, and their own edits wait for review. See docs/agents.md.",
 	},
 	{
 		Key: "runs.outliveEditor", Type: Boolean, Default: false, Scope: ScopeClient,
-		Help: "Whether agents work on when the editor's window closes, in a process of their own: the next window of the same first folder has their runs as they are then. That process ends with the last agent's work. It needs `sidecar.mcp.attach`; on Windows also an editor that does not keep what it has started in a job that ends with it. Read when the server starts.",
+		Help: "Whether agents go on in a process of their own when the editor's window closes. The next window of the same first folder shows their runs. The process ends with the last agent's work. Needs `sidecar.mcp.attach`, and on Windows an editor that lets processes outlive it. Read when the server starts.",
 	},
 	{
 		Key: "runs.subAgents", Type: Integer, Default: 8, Min: 1, Max: 64, Scope: ScopeUser,
-		Help: "How many sub-agents an agent may have at work at once; others wait for their turn.",
+		Help: "How many sub-agents of an agent may work at once. Others wait.",
 	},
 	{
 		Key: "steps.required", Type: Boolean, Default: false, Scope: ScopeUser,
-		Help: "Whether agents may change something only in a step that they have declared with declare_step, and have to verify with verify_step; reads are free. It holds for every session but the default one, which is yours. What the program of an agent writes by itself is not covered.",
+		Help: "Whether agents may change something only in a step that they declared with declare_step. They must check it with verify_step. Reads are free. It holds for every session but the default one, which is yours, and not for what an agent's own program writes.",
 	},
 	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,

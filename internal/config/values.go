@@ -5,8 +5,100 @@ import (
 	"strings"
 )
 
-// values says what the setting may be, in words.
+// shape is what the value of a setting with members may be.
+type shape struct {
+	kind    string // a list of modes
+	members []part
+	more    string // a sentence about all of them
+}
+
+// part is a member, or several that belong together.
+type part struct{ name, is string }
+
+// shapes are those of the types with members.
+var shapes = map[Type]shape{
+	CustomModes: {"a list of modes", []part{
+		{"name", "required"},
+		{"description", "for people"},
+		{"base", "`cautious`, `autonomous` or `manual`; also called `approvalBehavior`"},
+		{"destination", "of edits: `editor` or `review`"},
+		{"toolPermissions", "as in that setting"},
+	}, ""},
+	Backends: {"a list of profiles", []part{
+		{"name, url", "required"},
+		{"provider", "`openai` (which others speak too), `anthropic` or `ollama`"},
+		{"model", "the model's name"},
+		{"keyEnv, key, keyFile, keyring", "where the key is; the first that exists. `keyEnv` is a variable, `keyFile` a file only you can read (`chmod 600`), `keyring` `true` for the system's (service `sidecar-ls`, account the profile's name)"},
+		{"window, maxTokens", "tokens of a conversation, and of an answer"},
+		{"vision", "`true` if it sees images"},
+		{"startSeconds", "how long it may take to begin an answer: 90, or 1,800 for Ollama and servers on this machine, which may load a model first"},
+		{"effort", "`low`, `medium` or `high`"},
+		{"calls", "`text` for a model that was not trained to call tools"},
+		{"wire", "`anthropic`, `chat` or `responses`, instead of the provider's protocol"},
+		{"reasoning", "the member with a chat server's reasoning: `reasoning_content` or `reasoning`; default either"},
+		{"sendReasoning", "`true` sends that back"},
+	}, "Built in are `anthropic` (key in `ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `local-ollama` (`http://localhost:11434`)."},
+	Agents: {"an object by agent", []part{
+		{"program", "its name on PATH"},
+		{"state", "directories of your home that it reads and writes"},
+		{"copied", "files of your home that it gets copies of"},
+		{"adapter", "the program that speaks ACP for it"},
+		{"env", "variables that it gets"},
+		{"network", "`true` or `false`"},
+		{"acp", "arguments with which it speaks ACP"},
+		{"acpVersion", "`1`"},
+		{"resume", "arguments that continue its last conversation"},
+	}, ""},
+	Hooks: {"an object by event, or `false`", []part{
+		{"matcher", "tool names with `|` between them, or a regular expression over the whole name; empty matches all"},
+		{"hooks[].type", "`command`"},
+		{"hooks[].command", "a line for the shell"},
+		{"hooks[].timeout", "seconds, 15 by default"},
+		{"hooks[].failClosed", "`true`: a failure of the hook blocks"},
+	}, "Each event has a list of groups with these members ([hooks.md](hooks.md))."},
+	CustomTools: {"a list of tools", []part{
+		{"name, description", "required"},
+		{"command", "required: program and arguments. An argument that is `{field}` stands for one of the call, and is left out without it"},
+		{"input", "JSON Schema of the arguments"},
+		{"access", "`read` or `exec` (default)"},
+		{"timeout", "seconds, 60 by default"},
+		{"env", "variables that it gets"},
+	}, ""},
+	LanguageServers: {"an object by server: `" + strings.Join(serverNames, "`, `") + "`", []part{
+		{"enabled", "`false` switches it off"},
+		{"command", "program and arguments"},
+		{"initializationOptions", "passed on"},
+	}, ""},
+	MCPServers: {"an object by server", []part{
+		{"command, args, env, cwd", "a local server"},
+		{"url, headers", "a remote one"},
+		{"type", "`stdio` or `http`"},
+		{"enabled", "`false` switches it off"},
+		{"withoutTools", "tools that are left out"},
+		{"access", "`world` (default): its writes are edits of the calling session. `read`: it can't write. `disk`: it writes past the review; only in your own file"},
+	}, "`${env:NAME}`, `${NAME}` and `${workspaceFolder}` are replaced."},
+	CommandRules: {"a list of rules", []part{
+		{"prefix", "required: the first words of the command"},
+		{"decision", "required: `allow`, `ask` or `deny`"},
+		{"match, notMatch", "examples, which are checked"},
+	}, ""},
+}
+
+// values says what the value of row may be, members included.
 func (row *Setting) values() string {
+	s, ok := shapes[row.Type]
+	if !ok {
+		return row.kind()
+	}
+	var members []string
+	for _, m := range s.members {
+		members = append(members, fmt.Sprintf("`%s` (%s)", strings.ReplaceAll(m.name, ", ", "`, `"), m.is))
+	}
+	return strings.TrimSpace(s.kind + ": " + strings.Join(members, ", ") + ". " + s.more)
+}
+
+// kind says what the value of row may be, in a few words.
+func (row *Setting) kind() string {
 	switch row.Type {
 	case String:
 		if len(row.Enum) == 0 {
@@ -14,7 +106,7 @@ func (row *Setting) values() string {
 		}
 		s := "`" + strings.Join(row.Enum, "`, `") + "`"
 		if row.Custom {
-			s += ", or the name of a custom mode"
+			s += ", or a custom mode"
 		}
 		return s
 	case Boolean:
@@ -25,29 +117,7 @@ func (row *Setting) values() string {
 		return "a list of strings"
 	case Permissions:
 		return "an object: tool to `allow`, `ask` or `deny`"
-	case CustomModes:
-		return "a list of modes: `name`; optional are `description`, `base` (`cautious`, `autonomous` or `manual`; also called `approvalBehavior`), " +
-			"`destination` of edits (`editor` or `review`) and `toolPermissions`"
-	case Backends:
-		return "a list of profiles: `name` and `url`; optional are `provider` (`openai`, which others speak too, `anthropic` or `ollama`) and `model`. " +
-			"The key is the first that there is of `keyEnv` (a variable of the server's environment), `key`, `keyFile` (a file of yours that nobody else may read: `chmod 600`) and `keyring` (`true`: the system's, service `sidecar-ls`, account the profile's name). " +
-			"Over what is known of the model: `window` and `maxTokens` (tokens of a conversation and of an answer), `vision` (`true` or `false`: it sees images), `startSeconds` (how long it may take to begin an answer: if left out 90, or 1,800 for Ollama and for a server on this machine, which may load a model first and read a long conversation slowly), `effort` (`low`, `medium` or `high`), `calls` (`text` for a model that was not taught to call tools), " +
-			"`wire` (`anthropic`, `chat` or `responses`, instead of what the provider speaks), `reasoning` (`reasoning_content` or `reasoning`: where a chat server has the model's reasoning; without it either counts) and `sendReasoning` (`true`: it gets that back)"
-	case Agents:
-		return "an object: name of the agent to an object with `program` (its name on PATH), `state` (directories of the home that it reads and writes), `copied` (files of the home of which it has copies), " +
-			"`env` (names of variables that it gets), `network` (`true` or `false`), `acp` (arguments with which it speaks ACP), `acpVersion` (of that protocol: `1`) and `resume` (arguments to go on with its last conversation), all optional"
-	case Hooks:
-		return "an object: event to a list of groups, each with `matcher` (names of tools with `|` between them, or a regular expression over the whole name; empty is all) and `hooks`, a list of `type` (`command`), `command` (a line for the shell); " +
-			"optional are `timeout` (seconds, 15 by default) and `failClosed` (`true`: what it could hold back is held back when it fails). Or `false`"
-	case CustomTools:
-		return "a list of tools: `name`, `description` and `command` (program and arguments; an argument that is `{field}` alone stands for that of the call, and is left out when the call has none); " +
-			"optional are `input` (JSON schema of the arguments), `access` (`read` or `exec`, which is the default), `timeout` (seconds, 60 by default) and `env` (names of variables that it gets)"
-	case LanguageServers:
-		return serverWords()
-	case MCPServers:
-		return "an object: name of the server to an object with `command`, `args`, `env` and `cwd`, or `url` and `headers`; optional are `type` (`stdio` or `http`), `enabled`, `withoutTools`, names of tools that are left out, and `access`: `world` (the default), where what the program writes becomes edits of the session that called it, `read`, or `disk`, which writes past the review and counts in your own settings file alone. " +
-			"`${env:NAME}`, `${NAME}` and `${workspaceFolder}` stand for values of the environment and the workspace"
 	default:
-		return "a list of rules: `prefix` (the first words of the command), `decision` (`allow`, `ask` or `deny`); optional are the examples `match` and `notMatch`"
+		return shapes[row.Type].kind
 	}
 }

@@ -27,16 +27,10 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 	var out []byte
 	if e, ok := d.entries[key]; ok {
 		out = splice(data, e.end-int64(len(e.value)), e.end, value)
-	} else if len(bytes.TrimSpace(data)) == 0 || string(bytes.TrimSpace(data)) == "null" {
+	} else if plain := bytes.TrimSpace(plainJSON(data)); len(plain) == 0 || string(plain) == "null" {
 		out = fmt.Appendf(nil, "{\n  %q: %s\n}\n", key, value)
 	} else {
-		end := int64(bytes.LastIndexByte(data, '}'))
-		before := bytes.TrimRight(data[:end], " \t\r\n")
-		comma := ","
-		if before[len(before)-1] == '{' {
-			comma = ""
-		}
-		out = splice(data, int64(len(before)), end, fmt.Appendf(nil, "%s\n  %q: %s\n", comma, key, value))
+		out = addLast(data, key, value)
 	}
 	if marked {
 		out = append(mark, out...)
@@ -46,6 +40,25 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s can't be changed in %s; change it there by hand", key, src.String())
 	}
 	return out, nil
+}
+
+// addLast adds a member at the end of an object, behind the comments there.
+func addLast(data []byte, key string, value []byte) []byte {
+	plain := plainJSON(data)
+	end := bytes.LastIndexByte(plain, '}')
+	last := len(bytes.TrimRight(plain[:end], " \t\r\n"))
+	comma := ","
+	between := data[last:end]
+	if plain[last-1] == '{' {
+		comma = ""
+	}
+	if text := bytes.TrimSpace(between); len(text) == 0 {
+		between = nil
+	} else if text[0] == ',' {
+		comma = ""
+	}
+	between = bytes.TrimRight(between, " \t\r\n")
+	return bytes.Join([][]byte{data[:last], []byte(comma), between, fmt.Appendf(nil, "\n  %q: %s\n", key, value), data[end:]}, nil)
 }
 
 func splice(data []byte, from, to int64, with []byte) []byte {

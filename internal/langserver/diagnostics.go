@@ -179,6 +179,7 @@ func pull(ctx context.Context, s *server, uri string) (func(context.Context) ([]
 
 // pushes are the problems that a server told by itself.
 type pushes struct {
+	mu   sync.Mutex
 	seq  int             // of them all
 	last map[string]push // by URI
 	more chan struct{}   // closed, and made again, when one comes
@@ -192,30 +193,37 @@ type push struct {
 
 const maxPushed = 5000 // documents whose problems are kept
 
-func newPushes() pushes { return pushes{last: map[string]push{}, more: make(chan struct{})} }
+func newPushes() *pushes { return &pushes{last: map[string]push{}, more: make(chan struct{})} }
 
-// pushes is how many have come.
-func (s *server) pushes() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pushed.seq
+// count is how many have come.
+func (p *pushes) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seq
+}
+
+// of is the latest for a document, and what is closed when another one comes.
+func (p *pushes) of(uri string) (push, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last[uri], p.more
 }
 
 // receive keeps what textDocument/publishDiagnostics tells.
-func (s *server) receive(params json.RawMessage) {
-	var p lsp.PublishDiagnosticsParams
-	if err := lsp.Params(params, &p); err != nil {
+func (p *pushes) receive(params json.RawMessage) {
+	var m lsp.PublishDiagnosticsParams
+	if err := lsp.Params(params, &m); err != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.pushed.last[p.URI]; !known && len(s.pushed.last) >= maxPushed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.last[m.URI]; !known && len(p.last) >= maxPushed {
 		return
 	}
-	s.pushed.seq++
-	s.pushed.last[p.URI] = push{s.pushed.seq, p.Version, p.Diagnostics[:min(len(p.Diagnostics), maxProblems)]}
-	close(s.pushed.more)
-	s.pushed.more = make(chan struct{})
+	p.seq++
+	p.last[m.URI] = push{p.seq, m.Version, m.Diagnostics[:min(len(m.Diagnostics), maxProblems)]}
+	close(p.more)
+	p.more = make(chan struct{})
 }
 
 // untilPushed waits until the server has told the problems of d as it is now.
@@ -231,9 +239,7 @@ func (s *server) untilPushed(ctx context.Context, d *document) (awaited, error) 
 	uri, version, seq, text := d.uri, d.version, d.seq, d.index
 	return func(ctx context.Context) ([]lsp.Diagnostic, *lsp.Document, error) {
 		for {
-			s.mu.Lock()
-			got, more := s.pushed.last[uri], s.pushed.more
-			s.mu.Unlock()
+			got, more := s.pushed.of(uri)
 			switch {
 			case got.seq > seq && got.version == nil, got.version != nil && *got.version == version:
 				return got.list, text, nil
@@ -245,7 +251,7 @@ func (s *server) untilPushed(ctx context.Context, d *document) (awaited, error) 
 			case <-s.gone:
 				return nil, nil, notYet(s.at.kind.name, "it ended before it answered")
 			case <-ctx.Done():
-				return nil, nil, s.explain(ctx, ctx.Err())
+				return nil, nil, explain(ctx, s.at, ctx.Err())
 			}
 		}
 	}, nil

@@ -44,7 +44,7 @@ func (s *server) enter(ctx context.Context) error {
 	case <-s.gone:
 		return notYet(s.at.kind.name, "it ended")
 	case <-ctx.Done():
-		return s.explain(ctx, ctx.Err())
+		return explain(ctx, s.at, ctx.Err())
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *server) show(ctx context.Context, files workspace.Files, about ...strin
 	for _, name := range names {
 		text, ok := "", false
 		if want[name] {
-			text, ok = s.seen(disk, files, name)
+			text, ok = seen(s.at, disk, files, name)
 		}
 		if err := s.sync(ctx, files, name, text, ok); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (d *documents) remember(about []string) {
 }
 
 // seen is the text that a server is to see for name; !ok leaves it the disk's.
-func (s *server) seen(disk *workspace.Disk, files workspace.Files, name string) (text string, ok bool) {
+func seen(at location, disk *workspace.Disk, files workspace.Files, name string) (text string, ok bool) {
 	text, err := readText(files, name)
 	if err == nil {
 		return text, true
@@ -122,8 +122,8 @@ func (s *server) seen(disk *workspace.Disk, files workspace.Files, name string) 
 	if err != nil {
 		return "", false // gone from the disk too
 	}
-	if s.at.kind.vanish != nil {
-		return s.at.kind.vanish(old), true
+	if at.kind.vanish != nil {
+		return at.kind.vanish(old), true
 	}
 	return "", true
 }
@@ -180,11 +180,11 @@ func (s *server) again(ctx context.Context, d *document, text string) error {
 func (s *server) shown(d *document, text string) {
 	s.docs.epoch++
 	d.text, d.index, d.epoch = text, lsp.NewDocument(text), s.docs.epoch
-	d.seq = s.pushes()
+	d.seq = s.pushed.count()
 }
 
 func (s *server) notify(ctx context.Context, method string, params any) error {
-	return s.explain(ctx, s.conn.Notify(ctx, method, params))
+	return explain(ctx, s.at, s.conn.Notify(ctx, method, params))
 }
 
 // notifyChanges tells what has changed on the disk.

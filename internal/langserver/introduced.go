@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
@@ -251,7 +252,7 @@ func (p *Pool) earlier(ctx context.Context, files workspace.Files, names []strin
 	var at []int
 	for i, name := range names {
 		if s := p.running(files, name); s != nil {
-			if r, ok := s.remembered(name, stamps[name]); ok {
+			if r, ok := s.reports.of(name, stamps[name]); ok {
 				reports[i] = r
 				continue
 			}
@@ -277,7 +278,7 @@ func (p *Pool) remember(files workspace.Files, reports []Report, stamps map[stri
 	now := p.stamps(files, names)
 	for _, r := range reports {
 		if s := p.running(files, r.Name); s != nil && r.Err == nil && now[r.Name] == stamps[r.Name] {
-			s.remember(r.Name, now[r.Name], r)
+			s.reports.add(r.Name, now[r.Name], r)
 		}
 	}
 }
@@ -362,18 +363,24 @@ func sum(h hash.Hash, files workspace.Files, name string) {
 	}
 }
 
-func (s *server) remembered(name string, at stamp) (Report, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.reports[known{name, at}]
-	return r, ok
+// reports are those that were right, of files as they were.
+type reports struct {
+	mu   sync.Mutex
+	made map[known]Report
 }
 
-func (s *server) remember(name string, at stamp, r Report) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.reports) >= maxReports || s.reports == nil {
-		s.reports = map[known]Report{}
+func (r *reports) of(name string, at stamp) (Report, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	made, ok := r.made[known{name, at}]
+	return made, ok
+}
+
+func (r *reports) add(name string, at stamp, made Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.made) >= maxReports || r.made == nil {
+		r.made = map[known]Report{}
 	}
-	s.reports[known{name, at}] = r
+	r.made[known{name, at}] = made
 }

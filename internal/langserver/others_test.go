@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 var everything = flag.Bool("everything", false, "also run language servers that make test does not install")
@@ -14,9 +17,7 @@ var everything = flag.Bool("everything", false, "also run language servers that 
 // TestOthers asks the servers that are on PATH, if they are, about a file that is right,
 // a pending edit that is not, and where something is defined.
 func TestOthers(t *testing.T) {
-	if !*everything {
-		t.Skip("with -everything alone")
-	}
+	slow.Sweep(t, *everything)
 	for _, c := range []struct {
 		server, program string
 		files           map[string]string
@@ -54,7 +55,7 @@ func TestOthers(t *testing.T) {
 				err = exec.CommandContext(t.Context(), found, "--version").Run() // rustup has a stand-in for it
 			}
 			if err != nil {
-				t.Skip(err)
+				needs.Skip(t, needs.Servers, err)
 			}
 			argv[0] = found
 			p := newPool(t, map[string][]string{c.server: argv}, nil)

@@ -43,15 +43,16 @@ type server struct {
 	turn chan struct{} // holds a token while someone shows it texts
 	docs documents     // guarded by turn
 
-	mu      sync.Mutex
-	why     error // that it ended, or could not be started
-	used    time.Time
-	users   int
-	idle    *time.Timer
-	stuck   int
-	silent  time.Time // since when, if stuck > 0
-	pushed  pushes
-	reports map[known]Report // that were right
+	pushed  *pushes
+	reports reports
+
+	mu     sync.Mutex
+	why    error // that it ended, or could not be started
+	used   time.Time
+	users  int
+	idle   *time.Timer
+	stuck  int
+	silent time.Time // since when, if stuck > 0
 
 	heard atomic.Int64 // messages from it
 	told  atomic.Int64 // of changes on the disk
@@ -139,11 +140,11 @@ func (s *server) run(ctx context.Context, program Program) (err error) {
 	if wanted {
 		return nil
 	}
-	return s.ending(err, process.Said())
+	return ending(err, process.Said())
 }
 
 // ending is why a server ended that was not told to, with its last words.
-func (s *server) ending(err error, said string) error {
+func ending(err error, said string) error {
 	switch {
 	case errors.Is(err, errFlood), errors.Is(err, errStuck):
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, lsp.ErrPeerGone):
@@ -289,7 +290,7 @@ type question struct {
 func (s *server) ask(ctx context.Context, method string, params any) (question, error) {
 	heard := s.heard.Load()
 	p, err := s.conn.Start(ctx, method, params)
-	return question{s, p, heard}, s.explain(ctx, err)
+	return question{s, p, heard}, explain(ctx, s.at, err)
 }
 
 // answer waits for the answer. A server that lets several questions pass
@@ -316,23 +317,23 @@ func (q question) answer(ctx context.Context, result any) error {
 		}
 	}
 	s.mu.Unlock()
-	return s.explain(ctx, err)
+	return explain(ctx, s.at, err)
 }
 
 // explain makes an error one that says who failed.
-func (s *server) explain(ctx context.Context, err error) error {
+func explain(ctx context.Context, at location, err error) error {
 	var remote *lsp.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return notYet(s.at.kind.name, "it did not answer in time")
+		return notYet(at.kind.name, "it did not answer in time")
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &remote):
-		return &AnswerError{s.at.kind.name, shorten(remote.Message, 500)}
+		return &AnswerError{at.kind.name, shorten(remote.Message, 500)}
 	}
-	return notYet(s.at.kind.name, "it ended before it answered")
+	return notYet(at.kind.name, "it ended before it answered")
 }
 
 // AnswerError is an error that a server answered.
@@ -344,7 +345,7 @@ func (e *AnswerError) Error() string { return e.Server + ": " + e.Message }
 func (s *server) Notification(_ context.Context, method string, params json.RawMessage) {
 	s.heard.Add(1)
 	if method == "textDocument/publishDiagnostics" {
-		s.receive(params)
+		s.pushed.receive(params)
 	}
 }
 

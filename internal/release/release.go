@@ -80,6 +80,9 @@ func (b *build) release(ctx context.Context, some []target) error {
 			}
 		}
 	}
+	if err := b.npm(some, told); err != nil {
+		return err
+	}
 	if err := b.extensions(ctx, some, here); err != nil {
 		return err
 	}

@@ -235,6 +235,22 @@ func TestKept(t *testing.T) {
 	if _, err := embed.Nearest(v, []float32{1}, 2, func(func(int, embed.ID)) {}); err == nil {
 		t.Error("a query of other dimensions is taken")
 	}
+	of, err := v.Similarity([]float32{0, 0.7, 0.7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := v.Find(keys[2])
+	if s, ok := of(c); !ok || s != best[0].Similarity {
+		t.Errorf("one vector: %v, %v, want %v", s, ok, best[0].Similarity)
+	}
+	for _, id := range []embed.ID{0, 1000} {
+		if s, ok := of(id); ok {
+			t.Errorf("vector %d, which does not exist: %v", id, s)
+		}
+	}
+	if _, err := v.Similarity([]float32{1}); err == nil {
+		t.Error("a query of other dimensions is compared")
+	}
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}

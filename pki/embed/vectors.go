@@ -139,7 +139,7 @@ func Nearest[T any](v *Vectors, query []float32, n int, each func(yield func(T, 
 		if id == 0 || int(id) > len(v.scales) {
 			return
 		}
-		s := scale * v.scales[id-1] * float32(dot(q, v.cells[(int(id)-1)*v.dims:][:len(q)]))
+		s := v.similarity(q, scale, id)
 		if len(best) == n && s <= best[n-1].Similarity {
 			return
 		}
@@ -148,6 +148,30 @@ func Nearest[T any](v *Vectors, query []float32, n int, each func(yield func(T, 
 		best = best[:min(len(best), n)]
 	})
 	return best, nil
+}
+
+// Similarity returns how close vectors are to a query's: 1 is the same direction.
+// The zero ID, which is no vector, has none.
+func (v *Vectors) Similarity(query []float32) (func(ID) (float32, bool), error) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if len(v.scales) > 0 && len(query) != v.dims {
+		return nil, ErrDimensions{len(query), v.dims}
+	}
+	q, scale := quantized(query)
+	return func(id ID) (float32, bool) {
+		v.mu.RLock()
+		defer v.mu.RUnlock()
+		if id == 0 || int(id) > len(v.scales) {
+			return 0, false
+		}
+		return v.similarity(q, scale, id), true
+	}, nil
+}
+
+// similarity compares a vector with one in steps of scale. v.mu is held.
+func (v *Vectors) similarity(q []int8, scale float32, id ID) float32 {
+	return scale * v.scales[id-1] * float32(dot(q, v.cells[(int(id)-1)*v.dims:][:len(q)]))
 }
 
 func dot(a, b []int8) (sum int32) {

@@ -19,6 +19,8 @@ type Meaning struct {
 	Hide func(text string) string
 	// MaxUnits bounds the units that get vectors.
 	MaxUnits int
+	// Weight is how much vectors count beside the words: rank.Blend.
+	Weight float32
 	// Patience is how long an answer waits for the vector of its question.
 	Patience time.Duration
 	// Again is after what time an endpoint that failed is tried again at first;

@@ -40,7 +40,7 @@ func meant(t *testing.T, s *embedserver.Server, change func(*index.Options)) (*p
 		}
 	}
 	c, err := embed.New(embed.Options{Provider: embed.Ollama, URL: s.URL, Model: "m"})
-	o.Meaning = &index.Meaning{Client: c, Err: err, Hide: redact.New().Text, MaxUnits: 1000, Patience: time.Minute, Again: time.Millisecond}
+	o.Meaning = &index.Meaning{Client: c, Err: err, Hide: redact.New().Text, MaxUnits: 1000, Weight: 0.25, Patience: time.Minute, Again: time.Millisecond}
 	if change != nil {
 		change(&o)
 	}

@@ -2,51 +2,76 @@ package index
 
 import (
 	"context"
-	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pki/embed"
 	"github.com/sidecar-ls/sidecar-ls/pki/rank"
 )
 
-const (
-	// near is how many units the fusion takes of each order.
-	near = 60
-	// rankDamping is the constant of reciprocal rank fusion: Cormack, Clarke and
-	// Büttcher, SIGIR 2009.
-	rankDamping = 60
-)
+// near is how many units are taken by their vectors alone.
+const near = 60
 
-// nearest returns the units that mean what a question asks, closest first, and
-// how many files with text that is not the disk's have not all their vectors. A
-// failure leaves the answer to the words.
-func (x *Index) nearest(ctx context.Context, text string, view workspace.Files, snap snapshot, f rank.Filter) (refs []rank.Ref, without int) {
+// closeness is what the vectors say about a question.
+type closeness struct {
+	near       []rank.Ref                     // the closest units, best first
+	similarity func(rank.Ref) (float32, bool) // of any unit that has a vector
+	weight     float32
+	without    int // files with text that is not the disk's and not all vectors
+}
+
+// closest returns the units that mean what a question asks. A failure leaves the
+// answer to the words.
+func (x *Index) closest(ctx context.Context, text string, view workspace.Files, snap snapshot, f rank.Filter) closeness {
 	m := x.meaning
 	if m == nil || m.Client == nil || m.now().State == meaningFailing {
-		return nil, 0
+		return closeness{}
 	}
 	if m.meet(view, snap); m.vectors.Load().Len() == 0 {
-		return nil, 0
+		return closeness{}
 	}
-	without = m.without(snap) // before it is looked: some may come meanwhile
+	without := m.without(snap) // before the search: some may come meanwhile
 	asked, cancel := context.WithTimeout(ctx, m.Patience)
 	defer cancel()
-	vectors, err := m.Client.Embed(asked, embed.Query, []string{m.Hide(text[:min(len(text), maxPiece)])})
-	var found []embed.Near[rank.Ref]
-	if err == nil {
-		found, err = embed.Nearest(m.vectors.Load(), vectors[0], near, func(yield func(rank.Ref, embed.ID)) { m.each(snap.parts, f, yield) })
-	}
+	c, err := m.compare(asked, text, snap, f)
 	if err != nil {
 		if ctx.Err() == nil {
 			m.fail(err)
 			m.hurry() // to find out when it is back
 		}
-		return nil, 0
+		return closeness{}
 	}
+	c.without = without
+	return c
+}
+
+// compare asks for the vector of a question and compares it with all others.
+func (m *meaning) compare(ctx context.Context, text string, snap snapshot, f rank.Filter) (closeness, error) {
+	asked, err := m.Client.Embed(ctx, embed.Query, []string{m.Hide(text[:min(len(text), maxPiece)])})
+	if err != nil {
+		return closeness{}, err
+	}
+	vectors := m.vectors.Load()
+	found, err := embed.Nearest(vectors, asked[0], near, func(yield func(rank.Ref, embed.ID)) { m.each(snap.parts, f, yield) })
+	if err != nil {
+		return closeness{}, err
+	}
+	of, err := vectors.Similarity(asked[0])
+	if err != nil {
+		return closeness{}, err
+	}
+	c := closeness{weight: m.Weight, similarity: func(r rank.Ref) (float32, bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		ids := m.idsOf(snap.parts[r.Part].Segment)
+		if ids == nil {
+			return 0, false
+		}
+		return of(ids[r.Unit])
+	}}
 	for _, n := range found {
-		refs = append(refs, n.Of)
+		c.near = append(c.near, n.Of)
 	}
-	return refs, without
+	return c, nil
 }
 
 // each yields the units of parts that have vectors and may be hits.
@@ -70,52 +95,4 @@ func (m *meaning) each(parts []rank.Part, f rank.Filter, yield func(rank.Ref, em
 			}
 		}
 	}
-}
-
-// fused is a hit of either order.
-type fused struct {
-	rank.Hit
-	words, meaning bool
-}
-
-// byWords are hits without vectors.
-func byWords(words []rank.Hit) []fused {
-	out := make([]fused, len(words))
-	for i, h := range words {
-		out[i] = fused{Hit: h, words: true}
-	}
-	return out
-}
-
-// fuse puts two orders together by the reciprocals of their ranks.
-func fuse(words []rank.Hit, meaning []rank.Ref) []fused {
-	at := map[rank.Ref]int{}
-	var out []fused
-	for i, h := range words {
-		h.Score = 1 / float32(rankDamping+i+1)
-		at[h.Ref] = len(out)
-		out = append(out, fused{Hit: h, words: true})
-	}
-	for i, r := range meaning {
-		score := 1 / float32(rankDamping+i+1)
-		if k, ok := at[r]; ok {
-			out[k].Score += score
-			out[k].meaning = true
-			continue
-		}
-		out = append(out, fused{Hit: rank.Hit{Ref: r, Score: score}, meaning: true})
-	}
-	slices.SortStableFunc(out, func(a, b fused) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
-	for i := range out {
-		out[i].Score *= rankDamping // about 1 for the first of one order
-	}
-	return out
 }

@@ -54,6 +54,16 @@ func lineOffsets(text []byte) []int {
 	return starts
 }
 
+// UnitText is what an endpoint gets of a unit of a file with some text, secrets
+// included.
+func UnitText(seg *segment.Segment, unit uint32, data []byte) string {
+	text, skip := readable(data)
+	if skip != 0 {
+		return ""
+	}
+	return unitText(seg, unit, text, lineOffsets(text))
+}
+
 // unitText is what of a unit is sent: where it is, its name, the comment above
 // and its beginning.
 func unitText(seg *segment.Segment, unit uint32, text []byte, starts []int) string {

@@ -13,10 +13,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/retrieval"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
@@ -33,35 +35,20 @@ var update = flag.Bool("update", false, "update the golden files")
 // There are questions of ours, and the first sentences of comments, whose
 // functions have to be found without them.
 func TestQuality(t *testing.T) {
-	slow.Test(t)
-	if testing.Short() {
-		t.Skip("indexes the Go distribution")
-	}
-	texts := goroot(t)
-	questions, err := retrieval.ReadSets("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(questions) < 80 {
-		t.Fatalf("only %d questions", len(questions))
-	}
-	comments := commentPairs(texts, 200)
-	if len(comments) != 200 {
-		t.Fatalf("only %d comments", len(comments))
-	}
+	slow.Rare(t) // it indexes the Go distribution
+	d := distribution(t)
 	r := rank.New(rank.Default())
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", runtime.Version())
 	for _, level := range []struct {
 		name    string
 		records []retrieval.Record
-	}{{"questions", questions}, {"comments", comments}} {
+	}{{"questions", d.questions}, {"comments", d.comments}} {
 		files, units := new(retrieval.Figures), new(retrieval.Figures)
-		seg := build(texts)
 		for i := range level.records {
 			rec := &level.records[i]
-			missing(t, texts, rec)
-			rec.Judge(answer(r, seg, rec.Queries["full"]), files, units)
+			missing(t, d.texts, rec)
+			rec.Judge(answer(r, d.seg, rec.Queries["full"]), files, units)
 		}
 		for _, f := range []struct {
 			name string
@@ -82,11 +69,44 @@ func TestQuality(t *testing.T) {
 		t.Fatal(err)
 	}
 	if version, _, _ := strings.Cut(string(want), "\n"); version != runtime.Version() {
-		t.Skipf("the figures are those of %s, this is %s:\n%s", version, runtime.Version(), b.String())
+		needs.Skip(t, needs.Sources, fmt.Sprintf("the figures are those of %s, this is %s:\n%s", version, runtime.Version(), b.String()))
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("the figures have changed; if that is right, run go test -update (-want +got):\n%s", diff)
 	}
+}
+
+// indexed is the Go distribution with questions about it.
+type indexed struct {
+	texts               []text
+	seg                 *segment.Segment
+	questions, comments []retrieval.Record
+}
+
+var indexedOnce struct { // indexing takes most of the time of these tests
+	sync.Once
+	indexed
+}
+
+func distribution(t *testing.T) *indexed {
+	t.Helper()
+	d := &indexedOnce.indexed
+	indexedOnce.Do(func() {
+		var err error
+		if d.questions, err = retrieval.ReadSets("testdata"); err != nil {
+			t.Fatal(err)
+		}
+		d.texts = goroot(t)
+		d.comments = commentPairs(d.texts, 200)
+		d.seg = build(d.texts)
+	})
+	if len(d.questions) < 80 {
+		t.Fatalf("only %d questions", len(d.questions))
+	}
+	if len(d.comments) != 200 {
+		t.Fatalf("only %d comments", len(d.comments))
+	}
+	return d
 }
 
 type text struct {

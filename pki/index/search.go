@@ -95,24 +95,21 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 	}
 	question := x.ranker.Read(q.Text)
 	const spare = 10 // for hits that turn out to be gone
-	near, without := x.nearest(ctx, q.Text, view, snap, f)
+	meant := x.closest(ctx, q.Text, view, snap, f)
 	depth := q.MaxHits + spare
-	if len(near) > 0 {
-		depth = max(depth, len(near))
+	if len(meant.near) > 0 {
+		depth = max(depth, rank.Window)
 	}
 	project := rank.Project{Parts: parts, History: x.past.known.Load()}
 	words, files := x.ranker.Search(question, project, f, depth, q.MaxFiles+spare)
 	if len(words)+len(files) == 0 {
 		words, files = x.ranker.Search(x.ranker.ReadAll(q.Text), project, f, depth, q.MaxFiles+spare)
 	}
-	found := byWords(words)
-	if len(near) > 0 {
-		found = fuse(words, near)
-	}
+	found := rank.Blend(words, meant.similarity, meant.near, meant.weight)
 	status.Meaning = x.meaning.now()
 	a := Answer{Status: status}
-	if len(near) > 0 {
-		a.WordsAlone = without
+	if len(meant.near) > 0 {
+		a.WordsAlone = meant.without
 	}
 	allowed := readableIn(view)
 	var kept []rank.Hit
@@ -130,7 +127,7 @@ func (x *Index) Search(ctx context.Context, view workspace.Files, q Query) (Answ
 			if callable(hit.Kind) {
 				first[overloadOf(hit)] = len(a.Hits)
 			}
-			hit.Score, hit.Exact, hit.Lexical, hit.Vector = h.Score, h.Exact, h.words, h.meaning
+			hit.Score, hit.Exact, hit.Lexical, hit.Vector = h.Score, h.Exact, h.Words, h.Vector
 			a.Hits, kept, shown = append(a.Hits, hit), append(kept, h.Hit), append(shown, h.Ref)
 		}
 	}

@@ -39,7 +39,7 @@ func (s *search) goImport(f *facts, name string) *module {
 	if dir == "" {
 		return nil
 	}
-	return s.goPackage(dir, s.goName(dir))
+	return goPackage(s.modules, dir, s.goName(dir))
 }
 
 // goName is the name of the package that a directory is imported as.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki"
@@ -44,7 +45,7 @@ func TestAgainstGoTypes(t *testing.T) {
 			}
 			src, err := os.ReadFile(name)
 			if err != nil {
-				t.Skip(err)
+				needs.Skip(t, needs.Sources, err)
 			}
 			copied := filepath.Join(dir, pkg, filepath.Base(name))
 			write(t, copied, string(src))

@@ -43,7 +43,7 @@ func (d *declared) isFunction() bool {
 // something is looked up in it.
 func (s *search) moduleOf(f *facts) *module {
 	if f.lang == "go" {
-		return s.goPackage(path.Dir(f.path), f.file.Package)
+		return goPackage(s.modules, path.Dir(f.path), f.file.Package)
 	}
 	m := s.modules[f.path]
 	if m == nil {
@@ -54,12 +54,12 @@ func (s *search) moduleOf(f *facts) *module {
 }
 
 // goPackage is the package of a name in a directory.
-func (s *search) goPackage(dir, name string) *module {
+func goPackage(modules map[string]*module, dir, name string) *module {
 	key := dir + "\x00" + name
-	m := s.modules[key]
+	m := modules[key]
 	if m == nil {
 		m = &module{key: key, dir: dir, name: name}
-		s.modules[key] = m
+		modules[key] = m
 	}
 	return m
 }

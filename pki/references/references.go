@@ -80,14 +80,14 @@ func (f *Finder) Find(ctx context.Context, files workspace.Files, q Query) (*Res
 	all := targets
 	if q.Path != "" && len(targets) > 0 {
 		if targets = s.at(targets, name.last, q.Path); len(targets) == 0 {
-			return &Result{Definitions: s.definedAt(all), Files: len(s.hits)}, ErrElsewhere
+			return &Result{Definitions: definedAt(all), Files: len(s.hits)}, ErrElsewhere
 		}
 	}
 	if err := s.follow(targets); err != nil {
 		return nil, err
 	}
 	r := s.uses(targets, name)
-	r.Definitions = s.definedAt(targets)
+	r.Definitions = definedAt(targets)
 	if len(r.Definitions)+len(r.Imports)+len(r.Uses) == 0 {
 		return nil, ErrNoSymbol
 	}
@@ -215,7 +215,7 @@ func (s *search) at(all []definition, name, path string) []definition {
 	return keep
 }
 
-func (s *search) definedAt(list []definition) []Reference {
+func definedAt(list []definition) []Reference {
 	var out []Reference
 	for _, d := range list {
 		out = append(out, Reference{

@@ -137,7 +137,7 @@ func isCode(lang string) bool {
 // factsOf analyzes a file. With lines, what may be shown of it is kept.
 func (s *search) factsOf(name, lang string, src []byte, lines bool) *facts {
 	f := &facts{path: name, lang: lang, starts: lineStarts(src)}
-	if !s.quick(f, src) {
+	if !f.quick(s.finder, s.words, src) {
 		var err error
 		if f.file, err = s.finder.Analyze(s.ctx, lang, src); err != nil {
 			s.mu.Lock()
@@ -168,12 +168,12 @@ func (s *search) factsOf(name, lang string, src []byte, lines bool) *facts {
 }
 
 // quick takes the names of a file that needs no parser.
-func (s *search) quick(f *facts, src []byte) bool {
-	if s.finder.Quick == nil || followed(f.lang) {
+func (f *facts) quick(finder *Finder, words []string, src []byte) bool {
+	if finder.Quick == nil || followed(f.lang) {
 		return false
 	}
-	f.file = s.finder.Quick(f.lang, src)
-	return !slices.ContainsFunc(f.file.Symbols, func(sym pki.Symbol) bool { return slices.Contains(s.words, sym.Name) })
+	f.file = finder.Quick(f.lang, src)
+	return !slices.ContainsFunc(f.file.Symbols, func(sym pki.Symbol) bool { return slices.Contains(words, sym.Name) })
 }
 
 // followed: scopes and imports are looked through, where the file can be parsed.
@@ -274,7 +274,7 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 	byName := map[string]bool{}
 	for _, f := range s.hits {
 		imports := make(map[int]bool) // lines
-		defined := s.definedIn(f, targets)
+		defined := definedIn(f, targets)
 		aliases := s.aliasesIn(f, targets, imports)
 		for i := range f.refs {
 			ref := &f.refs[i]
@@ -292,7 +292,7 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 				imports[ref.Line] = true
 				continue
 			}
-			s.through(f, ref, imports)
+			throughDot(f, ref, imports)
 			r.Uses = append(r.Uses, Reference{Path: f.path, Line: ref.Line, Column: ref.Column, Text: f.text[ref.Line], Kind: string(ref.Kind), Name: ref.Scope, ByName: sure == maybe})
 		}
 		for _, i := range f.file.Imports {
@@ -315,7 +315,7 @@ func (s *search) uses(targets []definition, name symbolName) *Result {
 // whether it may mean the name.
 func (s *search) means(f *facts, ref *pki.Reference, targets []definition, name symbolName) answer {
 	if len(targets) == 0 {
-		return s.named(f, ref, name)
+		return named(f, ref, name)
 	}
 	sure := no
 	for i := range targets {
@@ -349,7 +349,7 @@ func (s *search) aliasesIn(f *facts, targets []definition, lines map[int]bool) (
 }
 
 // definedIn returns where in a file the targets have their names.
-func (s *search) definedIn(f *facts, targets []definition) map[int]bool {
+func definedIn(f *facts, targets []definition) map[int]bool {
 	at := make(map[int]bool)
 	for _, d := range targets {
 		if d.from == f && d.symbol.Kind != pki.Field {
@@ -359,8 +359,8 @@ func (s *search) definedIn(f *facts, targets []definition) map[int]bool {
 	return at
 }
 
-// through marks the import that a use goes through.
-func (s *search) through(f *facts, ref *pki.Reference, lines map[int]bool) {
+// throughDot marks the import that a use goes through.
+func throughDot(f *facts, ref *pki.Reference, lines map[int]bool) {
 	root, _ := ref.In.Root()
 	if ref.In == "" {
 		root = ref.Name

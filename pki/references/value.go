@@ -395,7 +395,7 @@ func (s *search) plain(f *facts, r *pki.Reference, t target) answer {
 
 // named tells whether a reference to what no file defines may be meant by a
 // name: by what it is looked up in.
-func (s *search) named(f *facts, r *pki.Reference, name symbolName) answer {
+func named(f *facts, r *pki.Reference, name symbolName) answer {
 	if len(name.before) == 0 || !f.file.Exact {
 		return maybe
 	}

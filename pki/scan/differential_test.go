@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/scan"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -83,7 +84,7 @@ func TestAgainstParsers(t *testing.T) {
 				})
 			}
 			if defined == 0 {
-				t.Skip("its library is not here")
+				needs.Skip(t, needs.Sources, "its library is not here")
 			}
 			t.Logf("%d of %d definitions missed", missed, defined)
 			if missed*1000 > defined*c.most {

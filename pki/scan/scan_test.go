@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // describe lists units: lines, kind, qualified name, and the comment's size.
@@ -126,7 +128,7 @@ func FuzzUnits(f *testing.F) {
 func BenchmarkGo(b *testing.B) {
 	src, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src/net/http/server.go"))
 	if err != nil {
-		b.Skip(err)
+		needs.Skip(b, needs.Sources, err)
 	}
 	b.SetBytes(int64(len(src)))
 	var units []Unit

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
@@ -39,20 +41,20 @@ var everything = flag.Bool("everything", false, "compare 80 files of each langua
 // TestAgainstCtags compares names of functions, classes and types with what
 // universal-ctags finds. It says what it saw and fails only far off.
 func TestAgainstCtags(t *testing.T) {
-	slow.Test(t)
+	slow.Rare(t)
 	ctags, err := exec.LookPath("ctags")
 	if err != nil {
-		t.Skip("ctags is not installed")
+		needs.Skip(t, needs.Ctags, "ctags is not installed")
 	}
 	if out, _ := exec.Command(ctags, "--version").Output(); !bytes.Contains(out, []byte("Universal")) {
-		t.Skip("this is not universal-ctags")
+		needs.Skip(t, needs.Ctags, "this is not universal-ctags")
 	}
 	for _, c := range corpora {
 		t.Run(c.lang, func(t *testing.T) {
 			files, _ := filepath.Glob(c.glob)
 			files = ofLanguage(t, files, c.lang)
 			if len(files) < 5 {
-				t.Skipf("no files at %s", c.glob)
+				needs.Skip(t, needs.Sources, fmt.Sprintf("no files at %s", c.glob))
 			}
 			want := ctagsNames(t, ctags, c.ctags, c.kinds, files)
 			got := make(map[string]bool)
@@ -119,7 +121,7 @@ func ctagsNames(t *testing.T, ctags, lang string, kinds, files []string) map[str
 	t.Helper()
 	out, err := exec.Command(ctags, append([]string{"--output-format=json", "--fields=+K", "--kinds-C=+p", "--kinds-C++=+p", "--language-force=" + lang, "-f", "-"}, files...)...).Output()
 	if err != nil {
-		t.Skipf("ctags: %v", err)
+		needs.Skip(t, needs.Ctags, fmt.Sprintf("ctags: %v", err))
 	}
 	want := make(map[string]bool)
 	for line := range bytes.Lines(out) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 )
@@ -63,7 +64,7 @@ func extract(tb testing.TB, file string, src []byte) []pki.Symbol {
 func needsParser(t *testing.T, lang string) {
 	t.Helper()
 	if !Parsers && !withoutTree(lang) {
-		t.Skip("built without cgo: lines tell less than a parser")
+		needs.Skip(t, needs.Cgo, "built without cgo: lines tell less than a parser")
 	}
 }
 

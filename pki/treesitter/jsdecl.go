@@ -25,7 +25,7 @@ func (w *jsWalker) functionOf(n *node, first pki.Path) pki.Path {
 		w.returns = w.returns[:len(w.returns)-1]
 	}
 	w.close()
-	if sym := w.symbolAt(n.child("name")); sym != nil {
+	if sym := symbolAt(w.symbols, n.child("name")); sym != nil {
 		w.decl(sym.Qualified, result)
 	} else if n.field == "value" { // const f = () => …, { f: () => … }
 		w.resultOf(n, result)
@@ -53,7 +53,7 @@ func (w *jsWalker) signature(n *node) {
 	result := w.signatureOf(n, pki.Unknown)
 	w.walk(n.child("type"))
 	w.close()
-	if sym := w.symbolAt(n.child("name")); sym != nil {
+	if sym := symbolAt(w.symbols, n.child("name")); sym != nil {
 		w.decl(sym.Qualified, result)
 	}
 }
@@ -141,9 +141,9 @@ func (w *jsWalker) class(n *node) {
 	if len(bases) > 0 {
 		c.base = bases[0]
 	}
-	sym := w.symbolAt(n.child("name"))
+	sym := symbolAt(w.symbols, n.child("name"))
 	if sym == nil && n.field == "value" {
-		sym = w.symbolBefore(n)
+		sym = symbolBefore(w.symbols, n)
 	}
 	if sym != nil {
 		c.name, c.path = sym.Qualified, plainPath(sym.Qualified).Then("!")
@@ -174,9 +174,9 @@ func (w *jsWalker) class(n *node) {
 	}
 }
 
-func (w *jsWalker) symbolBefore(n *node) *pki.Symbol {
+func symbolBefore(symbols map[int]*pki.Symbol, n *node) *pki.Symbol {
 	for at := n.start; at >= 0 && n.start-at < maxName; at-- {
-		if sym := w.symbols[at]; sym != nil {
+		if sym := symbols[at]; sym != nil {
 			return sym
 		}
 	}
@@ -252,7 +252,7 @@ func (w *jsWalker) interfaceDecl(n *node) {
 	w.open(false)
 	defer w.close()
 	w.typeParams(n.child("type_parameters"))
-	sym := w.symbolAt(n.child("name"))
+	sym := symbolAt(w.symbols, n.child("name"))
 	if e := n.first("extends_type_clause", "extends_clause"); e != nil {
 		bases := w.heritage(e)
 		if sym != nil {
@@ -266,7 +266,7 @@ func (w *jsWalker) interfaceDecl(n *node) {
 	for _, m := range body.kids {
 		w.walk(m)
 		if t := m.child("type"); t != nil && m.kind == "property_signature" {
-			if s := w.symbolAt(m.child("name")); s != nil {
+			if s := symbolAt(w.symbols, m.child("name")); s != nil {
 				w.decl(s.Qualified, w.typeOf(t))
 			}
 		}
@@ -285,7 +285,7 @@ func (w *jsWalker) method(m *node, class string) {
 	}
 	result := w.functionOf(m, pki.Unknown)
 	name := w.text(m.child("name"))
-	if sym := w.symbolAt(m.child("name")); sym != nil {
+	if sym := symbolAt(w.symbols, m.child("name")); sym != nil {
 		name = sym.Qualified
 	} else if class == "" {
 		return

@@ -71,7 +71,7 @@ func (w *jsWalker) hoistVars(n *node, depth int) {
 	case "variable_declaration":
 		for _, d := range n.kids {
 			if d.kind == "variable_declarator" && !w.isRequire(d) {
-				w.pattern(w.functionScope(), d.child("name"), pki.Unknown, false)
+				w.pattern(w.scope.ofFunction(), d.child("name"), pki.Unknown, false)
 			}
 		}
 		return
@@ -83,8 +83,7 @@ func (w *jsWalker) hoistVars(n *node, depth int) {
 	}
 }
 
-func (w *jsWalker) functionScope() *scope {
-	s := w.scope
+func (s *scope) ofFunction() *scope {
 	for !s.function && s.outer != nil {
 		s = s.outer
 	}
@@ -154,7 +153,7 @@ func (w *jsWalker) walk(n *node) {
 		w.open(false)
 		w.typeParams(n.child("type_parameters"))
 		w.walk(n.child("value"))
-		if sym := w.symbolAt(n.child("name")); sym != nil {
+		if sym := symbolAt(w.symbols, n.child("name")); sym != nil {
 			w.decl(sym.Qualified).Under = w.typeOf(n.child("value"))
 		}
 		w.close()
@@ -213,11 +212,11 @@ func cmpNode(nodes ...*node) *node {
 	return nil
 }
 
-func (w *jsWalker) symbolAt(n *node) *pki.Symbol {
+func symbolAt(symbols map[int]*pki.Symbol, n *node) *pki.Symbol {
 	if n == nil {
 		return nil
 	}
-	return w.symbols[n.start]
+	return symbols[n.start]
 }
 
 func (w *jsWalker) member(n *node, kind pki.ReferenceKind) {
@@ -357,11 +356,11 @@ func (w *jsWalker) declarator(n *node) {
 	s := w.scope
 	if name != nil && s.names != nil {
 		if _, here := s.names[w.text(name)]; !here {
-			s = w.functionScope()
+			s = w.scope.ofFunction()
 		}
 	}
 	if value != nil && (value.kind == "arrow_function" || value.kind == "function_expression") && n.child("type") == nil {
-		if sym := w.symbolAt(name); sym != nil { // its results are its own
+		if sym := symbolAt(w.symbols, name); sym != nil { // its results are its own
 			return
 		}
 	}

@@ -30,9 +30,6 @@ func resident(t *testing.T) int {
 // would take hundreds of MiB.
 func TestMemoryIsGivenBack(t *testing.T) {
 	slow.Test(t)
-	if testing.Short() {
-		t.Skip("parses for some seconds")
-	}
 	src := bytes.Repeat([]byte("def f(a, b):\n    return [x * a for x in b if x]\n\n"), 130<<10/50)
 	parse := func(n int) {
 		for range n {

@@ -71,7 +71,7 @@ func TestGoldenReferences(t *testing.T) {
 			src := read(t, file)
 			switch Language(file, src) {
 			case "markdown", "yaml", "toml":
-				t.Skip("it has no references")
+				return // it has no references
 			}
 			needsParser(t, Language(file, src))
 			f, err := Analyze(Language(file, src), src)

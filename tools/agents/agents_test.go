@@ -72,12 +72,12 @@ func TestTools(t *testing.T) {
 	team := &recorder{choice: Choice{Candidates: []Candidate{{Report: Report{ID: "run-a", End: "done", Files: []string{"a"}}, Added: 3, Removed: 1, Tests: "passed"}}, Taken: []string{"run-a"}, Files: []string{"a"}}}
 	call := caller(t, Deps{Team: team})
 	for _, one := range []struct{ name, args, want string }{
-		{"spawn_agent", `{"task":" look ","context":"here"}`, "run-a stopped: done. It used 7 tokens.\nIts changes wait for review: a.go\nNot taken over, because others changed the same places: b.go (both changed it). The shadow workspace s1 still has them.\nIts answer:\n\nit is done"},
+		{"spawn_agent", `{"task":" look ","context":"here"}`, "run-a is done. It used 7 tokens.\nIts changes wait for review: a.go\nNot taken over, because others changed the same places: b.go (both changed it). The shadow workspace s1 still has them.\nIts answer:\n\nit is done"},
 		{"spawn_agent", `{"task":"look","wait":false}`, "run-a works."},
 		{"spawn_agent", `{"task":"  "}`, "invalid_arguments: task: is empty"},
 		{"spawn_agent", `{}`, "invalid_arguments"},
 		{"spawn_agent", `{"task":"x","budget":{"steps":16}}`, "invalid_arguments"},
-		{"best_of", `{"task":"x"}`, "1. run-a: done, 1 files, +3 -1 lines; tests: passed\nThe user took run-a. Its changes wait for review: a"},
+		{"best_of", `{"task":"x"}`, "1. run-a: done, 1 file, +3 -1 lines; tests: passed\nThe user took run-a. Its changes wait for review: a"},
 		{"best_of", `{"task":"x","n":6}`, "invalid_arguments"},
 		{"delegate_task", `{"task":"x","context":"y"}`, "run-b stopped: failed. It used 0 tokens.\nIt said nothing."},
 		{"agent_list", `{}`, "There are none."},

@@ -30,7 +30,7 @@ func bestOf(team Team) *tools.Tool {
 		}
 		var b strings.Builder
 		for i, one := range choice.Candidates {
-			fmt.Fprintf(&b, "%d. %s: %s, %d files, +%d -%d lines; tests: %s\n", i+1, one.ID, one.End, len(one.Files), one.Added, one.Removed, one.Tests)
+			fmt.Fprintf(&b, "%d. %s: %s, %s, +%d -%d lines; tests: %s\n", i+1, one.ID, one.End, tools.Count(len(one.Files), "file"), one.Added, one.Removed, one.Tests)
 		}
 		switch {
 		case len(choice.Taken) == 0:

@@ -23,7 +23,7 @@ func declareStep(w Works) *tools.Tool {
 	d := tools.Def{
 		Name: "declare_step", Title: "Declare a step", Description: declareStepText, Category: Steps, InOrder: true,
 		Example: `{"step_number": 1, "title": "Reproduce the failure", "action": "Run the tests of package dates", "success_criteria": "TestParse fails with the message of the report"}`,
-		Tags:    []string{"step", "plan", "protocol"}, Output: steps.State{},
+		Tags:    []string{"step", "plan", "protocol"}, Names: []string{"verify_step"}, Output: steps.State{},
 	}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in declareStepIn) (tools.Result, error) {
 		now, err := changed(w, c, func(s *steps.State) error {

@@ -64,7 +64,7 @@ type skillOut struct {
 func skill(s Skills, w Works) *tools.Tool {
 	d := tools.Def{
 		Name: "skill", Title: "Get a skill", Description: skillText, Category: Planning, InOrder: true,
-		Example: `{"name": "code-quality"}`, Tags: []string{"kit", "workflow", "how to", "know-how", "instructions"}, Output: skillOut{},
+		Example: `{"name": "code-quality"}`, Tags: []string{"kit", "workflow", "how to", "know-how", "instructions"}, Names: []string{"complete_todo"}, Output: skillOut{},
 	}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in skillIn) (tools.Result, error) {
 		all, err := s.Of(ctx, c)
@@ -171,7 +171,11 @@ func skillFile(s *skills.Skill, name string) (tools.Result, error) {
 		names, _ := s.Files()
 		e := tools.AsError(err)
 		if e.Code == tools.Internal || e.Code == tools.NotFound {
-			e = tools.Errorf(tools.NotFound, "file: %s can't be read (%v); the skill has %s", tools.Clip(name), err, strings.Join(names, ", "))
+			has := "the skill has " + strings.Join(names, ", ")
+			if len(names) == 0 {
+				has = "the skill has no files besides its text"
+			}
+			e = tools.Errorf(tools.NotFound, "file: %s can't be read; %s", tools.Clip(name), has)
 		}
 		return tools.Result{}, e
 	}

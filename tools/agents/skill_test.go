@@ -86,7 +86,7 @@ func TestSkill(t *testing.T) {
 		{`{"name":"local","file":"SKILL.md"}`, "unavailable: the skill local can't be used: the workspace is not trusted"},
 		{`{"name":"release","file":"references/tags.md"}`, "v1.2.3\n"},
 		{`{"name":"release","file":"../kit/SKILL.md"}`, "invalid_arguments: file: it is no name of a file"},
-		{`{"name":"release","file":"nothing"}`, "not_found: file: nothing can't be read"},
+		{`{"name":"release","file":"nothing"}`, "not_found: file: nothing can't be read; the skill has references/tags.md"},
 		{`{"name":"release"}`, "# The skill release (user)\nIt is made for: needs git\n\nTag it.\n\nIts files, which skill reads with file: references/tags.md"},
 		{`{"name":"Release"}`, "You were given the skill release in this session, and it has not changed."},
 		{`{"name":"release","again":true}`, "# The skill release (user)"},

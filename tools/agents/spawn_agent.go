@@ -25,7 +25,7 @@ func spawnAgent(team Team) *tools.Tool {
 	d := tools.Def{
 		Name: "spawn_agent", Title: "Have a sub-agent work", Description: spawnAgentText, Category: "agents", Interactive: true,
 		Example: `{"task": "Find every place that parses dates, and say which formats each takes.", "allow": ["read_file", "search_files"]}`,
-		Tags:    []string{"subagent", "task", "parallel", "delegate"}, Output: Report{},
+		Tags:    []string{"subagent", "task", "parallel", "delegate"}, Names: []string{"agent_wait"}, Output: Report{},
 	}
 	return tools.NewRead(d, func(ctx context.Context, c *tools.Call, in spawnAgentIn) (tools.Result, error) {
 		t := Task{Text: strings.TrimSpace(in.Task), Agent: in.Agent, Allow: in.Allow, Leave: !in.Wait}
@@ -61,7 +61,11 @@ func (r Report) words() string {
 		fmt.Fprintf(&b, "%s works. agent_wait gets what it says at its end.", r.ID)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s stopped: %s. It used %d tokens.\n", r.ID, r.End, r.Tokens)
+	how := "stopped: " + r.End
+	if r.End == "done" {
+		how = "is done"
+	}
+	fmt.Fprintf(&b, "%s %s. It used %d tokens.\n", r.ID, how, r.Tokens)
 	if len(r.Files) > 0 {
 		fmt.Fprintf(&b, "%s: %s\n", changes(r.Straight), strings.Join(r.Files, ", "))
 	}

@@ -23,7 +23,7 @@ func verifyStep(w Works) *tools.Tool {
 	d := tools.Def{
 		Name: "verify_step", Title: "Verify a step", Description: verifyStepText, Category: Steps, InOrder: true,
 		Example: `{"step_number": 1, "passed": true, "observation": "TestParse fails: got 2026-13-01"}`,
-		Tags:    []string{"step", "check", "protocol"}, Output: steps.State{},
+		Tags:    []string{"step", "check", "protocol"}, Names: []string{"abort_with_report", "claim_complete"}, Output: steps.State{},
 	}
 	return tools.NewRead(d, func(_ context.Context, c *tools.Call, in verifyStepIn) (tools.Result, error) {
 		now, err := changed(w, c, func(s *steps.State) error { return s.Verify(in.StepNumber, in.Passed, in.Observation, in.NextAction) })

@@ -54,6 +54,13 @@ func applyPatch(ctx context.Context, c *tools.Call, in ApplyPatchArgs) (tools.Re
 		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "patch: %v", err)
 	}
 	t := newTree(ctx, c)
+	for _, f := range files {
+		if f.Kind == patch.Delete || f.Kind == patch.Update && f.New != f.Old && f.New != "" {
+			if name, err := t.resolve(f.Old, f.Plain); err == nil {
+				t.going = append(t.going, name)
+			}
+		}
+	}
 	var failed []*tools.Error
 	var out Patched
 	for _, f := range files {

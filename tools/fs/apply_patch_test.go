@@ -157,6 +157,7 @@ func TestApplyPatchRefusals(t *testing.T) {
 		{"a hidden secret", map[string]string{"a.txt": ten}, strings.Replace(good, "+THREE", "+[REDACTED:key]", 1), tools.InvalidArguments, []string{"secret"}},
 		{"a binary file", map[string]string{"a.txt": "\x00\x01"}, good, tools.BinaryFile, nil},
 		{"an unknown anchor", map[string]string{"a.txt": "x\ny\nx\ny\n"}, "*** Begin Patch\n*** Update File: a.txt\n@@ class C\n-x\n+z\n*** End Patch\n", tools.NoMatch, []string{"class C"}},
+		{"a new link", nil, "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+a.txt\n", tools.InvalidArguments, []string{"links", "ln -s"}},
 		{"a mode only", map[string]string{"a.txt": "x\n"}, "diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n", tools.InvalidArguments, []string{"modes"}},
 		{"a line without a mark", map[string]string{"a.txt": ten}, "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\ntwo\n*** End Patch\n", tools.InvalidArguments, []string{"line 6"}},
 	} {

@@ -3,6 +3,7 @@ package fs
 import (
 	"context"
 	_ "embed"
+	"fmt"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -36,6 +37,10 @@ func deleteFile(ctx context.Context, c *tools.Call, in DeleteFileArgs) (tools.Re
 	name, err := c.Files.Resolve(in.Path)
 	if err != nil {
 		return tools.Result{}, nil, err
+	}
+	if target, ok := linkAt(c, name); ok {
+		return tools.Result{Text: fmt.Sprintf("deleted %s (only the link, which led to %s)", name, target), Structured: Deleted{name}},
+			[]workspace.Change{{Path: name, Before: []byte(target), BeforeLink: true}}, nil
 	}
 	if info, err := c.Files.Stat(name); err == nil && info.IsDir() {
 		return tools.Result{}, nil, tools.Errorf(tools.InvalidArguments, "%s is a directory; delete its files one by one", name)

@@ -25,7 +25,7 @@ type EditFileArgs struct {
 	Occurrence Occurrence `json:"occurrence,omitempty" type:"string,integer" jsonschema:"if search fits several places: which one, counted from 1, or all"`
 	LineHint   int        `json:"line_hint,omitempty" jsonschema:"if search fits several places: line near the one meant" minimum:"1"`
 	Edits      []Edit     `json:"edits,omitempty" jsonschema:"several edits, instead of search and replace" maxItems:"100"`
-	ExpectHash string     `json:"expect_hash,omitempty" jsonschema:"hash from read_file; refused if the file has changed since"`
+	ExpectHash string     `json:"expect_hash,omitempty" jsonschema:"hash in the structured result of read_file, refused if it has changed since; leave it out if you see none"`
 }
 
 // Edit is one replacement.
@@ -69,7 +69,7 @@ type Edited struct {
 	Path     string      `json:"path" jsonschema:"file"`
 	Hash     string      `json:"hash" jsonschema:"SHA-256 of the new text"`
 	Replaced int         `json:"replaced" jsonschema:"places"`
-	Tier     match.Tier  `json:"tier" jsonschema:"the least exact way in which a search text fits" enum:"exact,line-endings,trailing-whitespace,indentation,similarity"`
+	Tier     match.Tier  `json:"tier" jsonschema:"the least exact way in which a search text fits" enum:"exact,line-endings,trailing-whitespace,indentation,escapes,look-alikes,similarity"`
 	Lines    []LineRange `json:"lines" jsonschema:"of the first 20 places of each edit, in the text after it"`
 }
 

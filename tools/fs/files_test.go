@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -69,7 +70,7 @@ func TestReadFileRefusals(t *testing.T) {
 		parts      []string
 	}{
 		{"past the end", `{"path":"src/Main.go","offset":5}`, tools.InvalidArguments, []string{"offset 5", "1 line"}},
-		{"offset zero", `{"path":"src/Main.go","offset":0}`, tools.InvalidArguments, []string{"offset"}},
+		{"offset below zero", `{"path":"src/Main.go","offset":-1}`, tools.InvalidArguments, []string{"offset"}},
 		{"a directory", `{"path":"src"}`, tools.InvalidArguments, []string{"list_directory"}},
 		{"binary", `{"path":"b.png"}`, tools.BinaryFile, []string{"PNG", "5 bytes"}},
 		{"another case", `{"path":"src/main.GO"}`, tools.NotFound, []string{"did you mean", "src/Main.go"}},
@@ -245,6 +246,118 @@ func TestDeleteAndMove(t *testing.T) {
 				t.Errorf("changes in spite of the error: %v", changes)
 			}
 		})
+	}
+}
+
+// TestPatchModes: the mode of a diff is kept, also of a file that is renamed or edited.
+func TestPatchModes(t *testing.T) {
+	for _, c := range []struct {
+		patch string
+		want  workspace.Change
+	}{
+		{"diff --git a/a b/b\nold mode 100644\nnew mode 100755\nsimilarity index 100%\nrename from a\nrename to b\n", workspace.Change{Path: "b", From: "a", Before: []byte("x\n"), After: []byte("x\n"), Mode: 0o755}},
+		{"diff --git a/a b/a\nold mode 100644\nnew mode 100755\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n", workspace.Change{Path: "a", Before: []byte("x\n"), After: []byte("y\n"), Mode: 0o755}},
+		{"diff --git a/a b/b\nrename from a\nrename to b\n", workspace.Change{Path: "b", From: "a", Before: []byte("x\n"), After: []byte("x\n")}},
+	} {
+		_, changes, err := run(t, project(t, map[string]string{"a": "x\n"}), "apply_patch", encoded(t, map[string]string{"patch": c.patch}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]workspace.Change{c.want}, changes); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
+// TestPatchTrades: a patch may make a directory of a file, and a file of a directory, if it
+// takes all of that away.
+func TestPatchTrades(t *testing.T) {
+	files := map[string]string{"t": "t\n", "d/f": "f\n", "d/g": "g\n", "empty/": ""}
+	for _, c := range []struct {
+		name, patch string
+		code        tools.Code
+	}{
+		{"file to directory", "*** Delete File: t\n*** Add File: t/in\n+in", ""},
+		{"in another order", "*** Add File: t/in\n+in\n*** Delete File: t", ""},
+		{"directory to file", "*** Add File: d\n+new\n*** Delete File: d/f\n*** Delete File: d/g", ""},
+		{"one file stays", "*** Add File: d\n+new\n*** Delete File: d/f", tools.AlreadyExists},
+		{"the file stays", "*** Add File: t/in\n+in\n*** Delete File: d/f", tools.InvalidArguments},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := project(t, files)
+			_, changes, err := run(t, p, "apply_patch", encoded(t, map[string]string{"patch": "*** Begin Patch\n" + c.patch + "\n*** End Patch"}))
+			if c.code != "" {
+				wantError(t, err, c.code)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Files.(*workspace.Disk).Apply(t.Context(), changes...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	p := project(t, files)
+	if _, changes, err := run(t, p, "write_file", `{"path":"empty","content":"x"}`); err != nil || p.Files.(*workspace.Disk).Apply(t.Context(), changes...) != nil {
+		t.Errorf("over an empty directory: %v", err)
+	}
+}
+
+// TestLinks: deleting and moving are of the link itself, wherever it leads.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	c := projectIn(t, dir, workspace.DiskOptions{}, map[string]string{"target": "text\n", "d/in": "in\n", ".env": "A=1\n"})
+	for name, to := range map[string]string{"link": "target", "lost": "nowhere", "away": "/no/such/place", "dir": "d", "d/up": "../target", "d/env": "x"} {
+		symlink.Make(t, to, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	gone := func(name, target string) workspace.Change {
+		return workspace.Change{Path: name, Before: []byte(target), BeforeLink: true}
+	}
+	come := func(name, target string) workspace.Change {
+		return workspace.Change{Path: name, After: []byte(target), AfterLink: true}
+	}
+	patch := func(s string) string { return encoded(t, map[string]string{"patch": s}) }
+	for _, c2 := range []struct {
+		name, tool, args string
+		want             []workspace.Change
+	}{
+		{"delete", "delete_file", `{"path":"link"}`, []workspace.Change{gone("link", "target")}},
+		{"delete what leads nowhere", "delete_file", `{"path":"lost"}`, []workspace.Change{gone("lost", "nowhere")}},
+		{"delete what leads out", "delete_file", `{"path":"away"}`, []workspace.Change{gone("away", "/no/such/place")}},
+		{"delete a link to a directory", "delete_file", `{"path":"dir"}`, []workspace.Change{gone("dir", "d")}},
+		{"delete below a link", "delete_file", `{"path":"dir/in"}`, []workspace.Change{{Path: "dir/in", Before: []byte("in\n")}}},
+		{"move", "move_file", `{"from":"link","to":"new/l"}`, []workspace.Change{gone("link", "target"), come("new/l", "target")}},
+		{"move what leads nowhere", "move_file", `{"from":"lost","to":"l"}`, []workspace.Change{gone("lost", "nowhere"), come("l", "nowhere")}},
+		{"move what leads out", "move_file", `{"from":"away","to":"l"}`, []workspace.Change{gone("away", "/no/such/place"), come("l", "/no/such/place")}},
+		{"patch: delete", "apply_patch", patch("*** Begin Patch\n*** Delete File: link\n*** End Patch"), []workspace.Change{gone("link", "target")}},
+		{"patch: delete as git shows it", "apply_patch", patch("diff --git a/link b/link\ndeleted file mode 120000\n--- a/link\n+++ /dev/null\n@@ -1 +0,0 @@\n-target\n\\ No newline at end of file\n"), []workspace.Change{gone("link", "target")}},
+		{"patch: delete and add", "apply_patch", patch("*** Begin Patch\n*** Delete File: link\n*** Add File: link\n+new\n*** End Patch"), []workspace.Change{{Path: "link", Before: []byte("target"), BeforeLink: true, After: []byte("new\n")}}},
+		{"patch: move", "apply_patch", patch("diff --git a/link b/l\nrename from link\nrename to l\n"), []workspace.Change{come("l", "target"), gone("link", "target")}},
+		{"patch: move and edit", "apply_patch", patch("*** Begin Patch\n*** Update File: link\n*** Move to: l\n-text\n+new\n*** End Patch"), []workspace.Change{{Path: "target", Before: []byte("text\n"), After: []byte("new\n")}, come("l", "target"), gone("link", "target")}},
+		{"write", "write_file", `{"path":"link","content":"new\n"}`, []workspace.Change{{Path: "link", Before: []byte("text\n"), After: []byte("new\n")}}},
+	} {
+		t.Run(c2.name, func(t *testing.T) {
+			_, changes, err := run(t, c, c2.tool, c2.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c2.want, changes); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	for _, c2 := range []struct {
+		name, args string
+		code       tools.Code
+		part       string
+	}{
+		{"onto a link that leads nowhere", `{"from":"target","to":"lost"}`, tools.AlreadyExists, "a link to nowhere"},
+		{"onto itself", `{"from":"link","to":"./link"}`, tools.InvalidArguments, "same link"},
+		{"to where it leads out", `{"from":"d/up","to":"up"}`, tools.OutsideWorkspace, "choose another path"},
+	} {
+		_, _, err := run(t, c, "move_file", c2.args)
+		wantError(t, err, c2.code, c2.part)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -99,6 +100,43 @@ func unreadable(ctx context.Context, c *tools.Call, name string, err error) erro
 	return err
 }
 
+// linkAt is where the link of that name leads; ok is false where there is none.
+func linkAt(c *tools.Call, name string) (target string, ok bool) {
+	n, err := workspace.NodeOf(c.Files, name)
+	return n.Link, err == nil && n.Link != ""
+}
+
+// movedLink is what moves a link.
+func movedLink(from, to, target string) []workspace.Change {
+	return []workspace.Change{
+		{Path: from, Before: []byte(target), BeforeLink: true},
+		{Path: to, After: []byte(target), AfterLink: true},
+	}
+}
+
+// mayLead fails where a link that is moved would lead to what is not for it, and does not yet.
+func mayLead(from, to, target string) error {
+	if workspace.LeadsOut(to, target) && !workspace.LeadsOut(from, target) {
+		return tools.Errorf(tools.OutsideWorkspace, "%s is a link to %s, which from %s leads out of the workspace or to what is protected; choose another path", from, target, to)
+	}
+	return nil
+}
+
+// vacated reports whether a directory has no files, but for those that go.
+func vacated(files workspace.Files, dir string, goes func(name string) bool) bool {
+	entries, err := files.ReadDir(dir)
+	if err != nil || dir == "." {
+		return false
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.IsDir() && !vacated(files, name, goes) || !e.IsDir() && (goes == nil || !goes(name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // openText reads a text file.
 func openText(ctx context.Context, c *tools.Call, given string) (file, error) {
 	name, data, err := open(ctx, c, given)
@@ -131,6 +169,38 @@ func kindOf(data []byte) string {
 	return "unknown type"
 }
 
+// saw notes that the caller was shown a file, or a part of it.
+func saw(c *tools.Call, name string, data []byte, whole bool) {
+	if c.Known == nil {
+		return
+	}
+	if real, err := c.Files.RealName(name); err == nil {
+		c.Known.Saw(real, data, whole)
+	}
+}
+
+// asRead fails when a file that is to be replaced as a whole is not as the caller has read it.
+func asRead(c *tools.Call, name string, now []byte) error {
+	if c.Known == nil {
+		return nil
+	}
+	real, err := c.Files.RealName(name)
+	if err != nil {
+		return err
+	}
+	was, changed := c.Known.Changed(real, now)
+	if !changed {
+		return nil
+	}
+	shown := ""
+	if before, err := workspace.DecodeText(was); was != nil && err == nil {
+		if after, err := workspace.DecodeText(now); err == nil {
+			shown = ". What changed since:\n" + clipped(diff.Unified("a/"+name, "b/"+name, before.Body, after.Body, 2), maxDiff)
+		}
+	}
+	return tools.Errorf(tools.Conflict, "%s has changed since you read it, and what was written since would be lost; read all of it again and redo the change%s", name, shown)
+}
+
 // hash is what read_file returns and expect_hash is compared with.
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -146,7 +216,7 @@ func unchangedSince(name, expect string, data []byte) error {
 	if data == nil {
 		return tools.Errorf(tools.Conflict, "%s does not exist, so it is not as expect_hash says; leave expect_hash out to create it", name)
 	}
-	return tools.Errorf(tools.Conflict, "%s has changed since it was read; read it again and redo the change", name)
+	return tools.Errorf(tools.Conflict, "%s is not as expect_hash says; read it again and redo the change, without expect_hash if you were given none", name)
 }
 
 // How far the search for a missing file's namesakes goes.
@@ -240,10 +310,19 @@ var redacted = regexp.MustCompile(`\[REDACTED:[^\]\n]*\]?`)
 // unredacted fails when text, to be written, holds a mark that a secret was
 // hidden and the file does not have that very mark.
 func unredacted(field, text, file string) error {
-	for _, mark := range redacted.FindAllString(text, -1) {
-		if !strings.Contains(file, mark) {
-			return tools.Errorf(tools.InvalidArguments, "%s: %s stands for a secret that was hidden from you and would overwrite it; change only the lines around it", field, mark)
-		}
+	if mark := hiddenIn(text, file); mark != "" {
+		return tools.Errorf(tools.InvalidArguments, "%s: %s stands for a secret that was hidden from you and would overwrite it; change only the lines around it", field, mark)
 	}
 	return nil
+}
+
+// hiddenIn is the first mark in a text that a secret was hidden, and that the file does not
+// have as such; "": there is none.
+func hiddenIn(text, file string) string {
+	for _, mark := range redacted.FindAllString(text, -1) {
+		if !strings.Contains(file, mark) {
+			return mark
+		}
+	}
+	return ""
 }

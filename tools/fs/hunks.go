@@ -17,7 +17,7 @@ import (
 type AppliedHunk struct {
 	Line   int        `json:"line" jsonschema:"in the file before the patch, from one"`
 	Offset int        `json:"offset,omitempty" jsonschema:"lines from where the patch said"`
-	Tier   match.Tier `json:"tier" jsonschema:"how exactly it fits" enum:"exact,line-endings,trailing-whitespace,indentation,similarity"`
+	Tier   match.Tier `json:"tier" jsonschema:"how exactly it fits" enum:"exact,line-endings,trailing-whitespace,indentation,escapes,look-alikes,similarity"`
 }
 
 func (p AppliedHunk) String() string {
@@ -169,7 +169,7 @@ func fit(t *match.Text, p match.Match, h patch.Hunk) (match.Change, error) {
 		}
 		i := p.At[j]
 		j++
-		if o.Kind == '-' && (i < 0 || strings.Join(strings.Fields(t.Lines[i].Text), "") != strings.Join(strings.Fields(o.Text), "")) {
+		if o.Kind == '-' && (i < 0 || p.Tier != match.Alike && strings.Join(strings.Fields(t.Lines[i].Text), "") != strings.Join(strings.Fields(o.Text), "")) {
 			return match.Change{}, errRemoved
 		}
 	}

@@ -2,7 +2,9 @@ package fs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -28,6 +30,9 @@ type nearRegion struct {
 // noMatch says that the search text is not in the file, what comes nearest to
 // it, and how that differs.
 func noMatch(name string, t *match.Text, e Edit, m *match.Missing) error {
+	if mark := hiddenIn(e.Search, t.Body); mark != "" {
+		return tools.Errorf(tools.NoMatch, "search: %s stands for a secret that was hidden from you, so the search text can't be found in %s; search for what is before or after it, or for other lines", mark, name)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "the search text is not in %s", name)
 	if m.Nearest == nil {
@@ -47,6 +52,7 @@ func noMatch(name string, t *match.Text, e Edit, m *match.Missing) error {
 	if reason := why(t, e.Search, m); reason != "" {
 		fmt.Fprintf(&b, "; %s", reason)
 	}
+	b.WriteString(codePoints(e.Search, near.Lines))
 	fmt.Fprintf(&b, ". %s\nCopy the file's lines exactly and try again.", near.text())
 	err := tools.Errorf(tools.NoMatch, "%s", b.String())
 	err.Structured = near
@@ -97,4 +103,33 @@ func why(t *match.Text, search string, m *match.Missing) string {
 		return "only white space differs"
 	}
 	return m.Reason
+}
+
+// maxPoints bounds the characters that an error names.
+const maxPoints = 8
+
+// codePoints names the characters beyond ASCII that only one of two texts has: who
+// sees them side by side may not see the difference.
+func codePoints(search, file string) string {
+	list := func(in, other string) string {
+		var names []string
+		for _, r := range in {
+			name := fmt.Sprintf("%U", r)
+			if r <= unicode.MaxASCII || strings.ContainsRune(other, r) || slices.Contains(names, name) {
+				continue
+			}
+			if names = append(names, name); len(names) == maxPoints {
+				break
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	out := ""
+	if names := list(file, search); names != "" {
+		out += "; the file has " + names + " there"
+	}
+	if names := list(search, file); names != "" {
+		out += "; search has " + names
+	}
+	return out
 }

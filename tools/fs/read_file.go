@@ -17,7 +17,7 @@ var readFileDoc string
 // ReadFileArgs are the arguments of read_file.
 type ReadFileArgs struct {
 	Path   string `json:"path" jsonschema:"file, relative to the workspace"`
-	Offset int    `json:"offset,omitempty" jsonschema:"first line, counted from 1" minimum:"1"`
+	Offset int    `json:"offset,omitempty" jsonschema:"first line, counted from 1" minimum:"0"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"most lines" minimum:"1"`
 	Tail   int    `json:"tail,omitempty" jsonschema:"only the last lines, so many of them" minimum:"1"`
 	Mode   string `json:"mode,omitempty" jsonschema:"full text, or the symbols with their lines" enum:"full,outline" default:"full"`
@@ -63,6 +63,8 @@ func newReadFile(d Deps) *tools.Tool {
 		Description: readFileDoc,
 		Category:    category,
 		Core:        true,
+		Tags:        []string{"view", "image", "picture", "open"},
+		Names:       []string{"pdf_read"},
 		Output:      FileInfo{},
 	}, func(ctx context.Context, c *tools.Call, in ReadFileArgs) (tools.Result, error) {
 		return readFile(ctx, c, d, in)
@@ -75,6 +77,9 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 	}
 	name, data, err := open(ctx, c, in.Path)
 	if err != nil {
+		if real, rerr := c.Files.RealName(name); c.Known != nil && name != "" && rerr == nil && tools.AsError(err).Code == tools.NotFound {
+			c.Known.Gone(real)
+		}
 		return tools.Result{}, err
 	}
 	sum := startDigest(data)
@@ -92,9 +97,11 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 		Encoding: string(f.text.Encoding), EOL: string(f.text.EOL),
 	}
 	if in.Mode == "outline" {
+		saw(c, name, data, false)
 		return outline(d, f, info)
 	}
 	if f.text.Body == "" {
+		saw(c, name, data, true)
 		return tools.Result{Text: "(empty file)", Structured: info}, nil
 	}
 	body := f.text.Body
@@ -108,6 +115,7 @@ func readFile(ctx context.Context, c *tools.Call, d Deps, in ReadFileArgs) (tool
 		info.Offset = max(1, in.Offset)
 		body, info.Lines = part(body, info.Offset, in.Limit)
 	}
+	saw(c, name, data, len(body) == len(f.text.Body))
 	return tools.Result{Text: body, Structured: info}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
@@ -99,7 +100,7 @@ type ambiguousMatch struct {
 }
 
 func ambiguous(name string, count int, lines []int, tier match.Tier) error {
-	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(lines)), ", "), "[]")
+	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(slices.Compact(slices.Clone(lines)))), ", "), "[]")
 	if count > len(lines) {
 		list += ", …"
 	}
@@ -118,6 +119,8 @@ var words = map[match.Tier]string{
 	match.LineEnds: "but for line ends",
 	match.Trailing: "but for white space at line ends",
 	match.Indented: "but for indentation",
+	match.Escaped:  "once its escapes are read",
+	match.Alike:    "but for characters that look alike",
 	match.Similar:  "by similarity",
 }
 
@@ -193,6 +196,11 @@ func block(ctx context.Context, name string, t *match.Text, e Edit) (replacement
 	p, err := match.Find(ctx, t, old, match.Options{Hint: e.LineHint})
 	var many *match.Ambiguous
 	var none *match.Missing
+	if errors.As(err, &none) || p.Tier == match.Alike || p.Tier == match.Similar {
+		if done, err, ok := looked(name, t, e); ok {
+			return done, err
+		}
+	}
 	switch {
 	case errors.As(err, &many):
 		at := make([]int, len(many.Lines))
@@ -218,6 +226,58 @@ func block(ctx context.Context, name string, t *match.Text, e Edit) (replacement
 		Reason:  err.Error(),
 		Nearest: &match.Near{First: p.First, Last: p.Last, Score: p.Score},
 	})
+}
+
+// looked replaces the one place that reads like the search text when its escapes are
+// read, or that looks like it. ok is false when there is none.
+func looked(name string, t *match.Text, e Edit) (done replacement, err error, ok bool) { //nolint:revive // ok says whether there is an error
+	if e.Occurrence != "" {
+		return done, nil, false
+	}
+	for _, read := range []func(string) string{unescaped, withoutEntities} {
+		as := Edit{Search: read(e.Search), Replace: read(e.Replace), LineHint: e.LineHint}
+		if as.Search == e.Search || as.Search == "" {
+			continue
+		}
+		if spans, tier := t.Literal(as.Search); len(spans) == 1 {
+			done, err = literal(t, spans, tier, as)
+			done.tier, done.note = match.Escaped, "search fits "+words[match.Escaped]+"; replace was read the same way; check the change"
+			return done, err, true
+		}
+	}
+	spans := t.Alike(e.Search)
+	switch len(spans) {
+	case 0:
+		return done, nil, false
+	case 1:
+	default:
+		lines := lineNumbers(t, spans)
+		return done, ambiguous(name, len(spans), lines[:min(len(lines), match.MaxListed)], match.Alike), true
+	}
+	region := t.Body[spans[0].Start:spans[0].End]
+	with, whole := match.Keep(region, match.Normalize(e.Search), match.Normalize(e.Replace))
+	if !whole {
+		return done, nil, false
+	}
+	as := Edit{Search: e.Search, Replace: with}
+	if done, err = literal(t, spans, match.Exact, as); err == nil {
+		done.tier = match.Alike
+		done.note = "search fits " + words[match.Alike] + codePoints(e.Search, region) + "; what it does not change keeps the file's; check the change"
+	}
+	return done, err, true
+}
+
+// unescaped reads the escapes of a text that was written as one line of JSON.
+func unescaped(s string) string {
+	if !strings.Contains(s, `\n`) || strings.ContainsAny(s, "\n\r") {
+		return s
+	}
+	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`).Replace(s)
+}
+
+// withoutEntities reads HTML's escapes.
+func withoutEntities(s string) string {
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&quot;", `"`, "&#34;", `"`, "&apos;", "'", "&#39;", "'", "&#x27;", "'").Replace(s)
 }
 
 func applied(t *match.Text, c match.Change, p match.Match) (replacement, error) {

@@ -19,7 +19,7 @@ var writeFileDoc string
 type WriteFileArgs struct {
 	Path       string `json:"path" jsonschema:"file, relative to the workspace"`
 	Content    string `json:"content" jsonschema:"the whole new text"`
-	ExpectHash string `json:"expect_hash,omitempty" jsonschema:"hash from read_file; refused if the file has changed since"`
+	ExpectHash string `json:"expect_hash,omitempty" jsonschema:"hash in the structured result of read_file; leave it out if you see none: a change since you read it is refused anyway"`
 }
 
 // Written is the structured result of write_file.
@@ -48,8 +48,8 @@ func writeFile(ctx context.Context, c *tools.Call, in WriteFileArgs) (tools.Resu
 	case name == "":
 		return tools.Result{}, nil, err
 	case err == nil:
-		return overwrite(name, data, in)
-	case tools.AsError(err).Code != tools.NotFound:
+		return overwrite(c, name, data, in)
+	case tools.AsError(err).Code != tools.NotFound && !vacated(c.Files, name, nil): // an empty directory gives way
 		return tools.Result{}, nil, err
 	}
 	if err := errors.Join(namesFile(in.Path), unchangedSince(name, in.ExpectHash, nil), creatable(c, name), writable("content", in.Content, workspace.Text{})); err != nil {
@@ -65,7 +65,7 @@ func writeFile(ctx context.Context, c *tools.Call, in WriteFileArgs) (tools.Resu
 
 // overwrite keeps the encoding, the byte order mark and, when the content does
 // not say otherwise, the line ends of the file that is there.
-func overwrite(name string, data []byte, in WriteFileArgs) (tools.Result, []workspace.Change, error) {
+func overwrite(c *tools.Call, name string, data []byte, in WriteFileArgs) (tools.Result, []workspace.Change, error) {
 	text, err := decode(name, data)
 	if err != nil {
 		return tools.Result{}, nil, tools.Errorf(tools.BinaryFile, "%s is a binary file and is not overwritten with text; delete it first if that is meant", name)
@@ -81,6 +81,12 @@ func overwrite(name string, data []byte, in WriteFileArgs) (tools.Result, []work
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
+	if in.ExpectHash == "" && string(after) != string(data) {
+		if err := asRead(c, name, data); err != nil {
+			return tools.Result{}, nil, err
+		}
+	}
+	c.AtEnd(func() { wrote(c, name, after) })
 	out := Written{name, hash(after), false, string(after) != string(data), diff.CountLines(content)}
 	if !out.Changed {
 		return tools.Result{Text: name + " already has this content; nothing changed", Structured: out}, nil, nil
@@ -93,6 +99,13 @@ func overwrite(name string, data []byte, in WriteFileArgs) (tools.Result, []work
 		Text:       fmt.Sprintf("wrote %s (%s, +%d -%d%s)", name, tools.Count(out.Lines, "line"), added, removed, note),
 		Structured: out,
 	}, []workspace.Change{{Path: name, Before: data, After: after}}, nil
+}
+
+// wrote notes that the caller knows the file, if it has the text now that was to be written.
+func wrote(c *tools.Call, name string, after []byte) {
+	if now, err := c.Files.ReadFile(name); err == nil && string(now) == string(after) {
+		saw(c, name, now, true)
+	}
 }
 
 // writable judges what is to be put into a file with the text t.

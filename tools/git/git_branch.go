@@ -3,11 +3,13 @@ package git
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -84,7 +86,7 @@ func newBranch(d Deps) *tools.Tool {
 			err = p.repo.DeleteBranch(ctx, in.Name)
 		}
 		if err != nil {
-			return tools.Result{}, hooks.changes(), failed(err)
+			return tools.Result{}, hooks.changes(), p.noBranch(ctx, in, err)
 		}
 		return tools.Result{Text: text + notes(said), Structured: info}, hooks.changes(), nil
 	})
@@ -95,6 +97,30 @@ func newBranch(d Deps) *tools.Tool {
 		}
 		return in, e, nil
 	})
+}
+
+// noBranch is err, which for a branch that there is not says which are like it.
+func (p repository) noBranch(ctx context.Context, in branchArgs, err error) error {
+	var f *gitcmd.Failure
+	if !errors.As(err, &f) || f.Kind != gitcmd.NotFound || in.Action == "create" {
+		return failed(err)
+	}
+	local, remote, listErr := p.repo.Branches(ctx)
+	if listErr != nil {
+		return failed(err)
+	}
+	var names []string
+	for _, b := range local {
+		names = append(names, b.Name)
+	}
+	if in.Action == "switch" {
+		names = append(names, remote...)
+	}
+	like := "git_branch with action list shows what there is"
+	if near := tools.Near(in.Name, names, 3); len(near) > 0 {
+		like = "did you mean " + shownAll(near) + "?"
+	}
+	return tools.Errorf(tools.NotFound, "there is no branch %q; %s", shown(in.Name), like)
 }
 
 func (i BranchInfo) text() string {

@@ -41,7 +41,7 @@ func (a commitArgs) Check() error {
 
 // CommitInfo is the structured result of git_commit.
 type CommitInfo struct {
-	Hash    string                  `json:"hash" jsonschema:"of the commit"`
+	Hash    string                  `json:"hash" jsonschema:"of the commit; empty while it waits for its files"`
 	Subject string                  `json:"subject" jsonschema:"first line of the message"`
 	Files   []gitrepo.CommittedFile `json:"files" jsonschema:"what the commit changes"`
 	Notes   []string                `json:"notes,omitempty" jsonschema:"what was otherwise than in a terminal"`
@@ -63,6 +63,11 @@ func newCommit(d Deps) *tools.Tool {
 		}
 		hooks := d.hooks(c, p)
 		done, err := p.repo.Commit(ctx, in.Message, models, p.below, hooks.run)
+		if c.Held && gitrepo.NothingStaged(err) {
+			if r, ok := p.hold(c, in.Message); ok {
+				return r, nil, nil
+			}
+		}
 		if err != nil {
 			return tools.Result{}, hooks.changes(), failed(err)
 		}
@@ -72,6 +77,35 @@ func newCommit(d Deps) *tools.Tool {
 		info := CommitInfo{Hash: done.Hash, Subject: done.Subject, Files: p.committed(done.Files), Notes: append(done.Notes, hooks.said()...)}
 		return tools.Result{Text: info.text(), Structured: info}, hooks.changes(), nil
 	})
+}
+
+// hold has a commit of all that is pending in the repository wait for its files, as one
+// that a command makes does. There is none where nothing is pending.
+func (p repository) hold(c *tools.Call, message string) (tools.Result, bool) {
+	files := p.pending()
+	if len(files) == 0 {
+		return tools.Result{}, false
+	}
+	subject, _, _ := strings.Cut(message, "\n")
+	info := CommitInfo{Subject: subject}
+	for _, f := range files {
+		info.Files = append(info.Files, gitrepo.CommittedFile{Change: kindOf(f), Path: f.Path})
+	}
+	c.MadeCommit(workspace.Commit{Message: message, Files: files})
+	var b strings.Builder
+	writeChanges(&b, info.Files)
+	return tools.Result{Text: b.String(), Structured: info}, true
+}
+
+// kindOf is what a change does, in git's words.
+func kindOf(c workspace.Change) string {
+	switch {
+	case c.After == nil:
+		return "deleted"
+	case c.Before == nil:
+		return "added"
+	}
+	return "modified"
 }
 
 // committed gives the files of a commit their names in the view. What lies

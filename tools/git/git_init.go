@@ -34,7 +34,7 @@ type InitInfo struct {
 func newInit() *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_init", Title: "Git init", Example: `{}`, Description: initDoc,
-		Category: category, Tags: []string{"create", "repository", "new"}, SeesDisk: true,
+		Category: category, Tags: []string{"create", "repository", "new"}, Names: []string{"git_stage"}, SeesDisk: true,
 		Output: InitInfo{},
 	}, func(_ context.Context, c *tools.Call, in initArgs) (tools.Result, error) {
 		roots, err := rootsOf(c.Files)
@@ -57,7 +57,11 @@ func newInit() *tools.Tool {
 		branch, err := gitrepo.Init(c.Files.Abs(name))
 		var there *gitrepo.ExistsError
 		if errors.As(err, &there) {
-			return tools.Result{}, tools.Errorf(tools.AlreadyExists, "%s; nothing was done", there)
+			says := shown(name) + " is a git repository already"
+			if there.Dir != there.Around {
+				says = shown(name) + " lies in a git repository, which would not see its files any more"
+			}
+			return tools.Result{}, tools.Errorf(tools.AlreadyExists, "%s; nothing was done", says)
 		}
 		if err != nil {
 			return tools.Result{}, failed(err)

@@ -46,7 +46,7 @@ type LogCommit struct {
 func newLog(d Deps) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "git_log", Title: "Git log", Example: `{"count": 5, "path": "main.go"}`, Description: logDoc,
-		Category: category, Tags: []string{"history", "commits"}, Untrusted: true,
+		Category: category, Tags: []string{"history", "commits", "blame"}, Untrusted: true,
 		Output: LogInfo{},
 	}, func(ctx context.Context, c *tools.Call, in logArgs) (tools.Result, error) {
 		p, path, err := d.repository(ctx, c.Files, in.Path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
@@ -28,20 +29,39 @@ func (a stageArgs) Effects() tools.Effects {
 func newStage(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "git_stage", Title: "Git stage", Example: `{"files": ["main.go", "main_test.go"]}`, Description: stageDoc,
-		Category: category, Tags: []string{"add", "index"}, SeesDisk: true, Idempotent: true,
+		Category: category, Core: true, Tags: []string{"add", "index"}, SeesDisk: true, Idempotent: true,
 		Output: gitrepo.StageResult{},
 	}, func(ctx context.Context, c *tools.Call, in stageArgs) (tools.Result, error) {
 		p, paths, err := d.repositoryOf(ctx, c, in.Files)
 		if err != nil {
 			return tools.Result{}, err
 		}
+		names := p.waiting()
+		if c.Held {
+			// What waits is not what the disk has: to stage that would take the user's own.
+			paths = slices.DeleteFunc(paths, func(path string) bool {
+				name, ok := p.name(path)
+				return ok && slices.Contains(names, name)
+			})
+			if len(paths) == 0 && len(in.Files) > 0 {
+				return tools.Result{Text: "nothing to stage\n" + needNoStage(names), Structured: gitrepo.StageResult{Files: []gitrepo.StagedFile{}}}, nil
+			}
+		}
 		done, err := p.repo.Stage(ctx, gitrepo.StageRequest{Paths: paths, Below: p.below, Allowed: func(path string) bool { return !p.hidden(path) }})
 		if err != nil {
 			return tools.Result{}, failed(err)
 		}
 		p.rename(&done)
-		return tools.Result{Text: stageText(done), Structured: done}, nil
+		text := stageText(done)
+		if c.Held && len(names) > 0 && (len(done.Files) == 0 || len(paths) < len(in.Files)) {
+			text += needNoStage(names)
+		}
+		return tools.Result{Text: text, Structured: done}, nil
 	})
+}
+
+func needNoStage(names []string) string {
+	return fmt.Sprintf("What waits for review need not be staged: git_commit makes a commit of %s, which waits with them.\n", firstShown(names))
 }
 
 // repositoryOf is repository for several paths, which must lie in one repository.
@@ -102,6 +122,24 @@ func stageText(s gitrepo.StageResult) string {
 		fmt.Fprintf(&b, "Without a change to stage: %s\n", shownAll(s.Same))
 	}
 	return b.String()
+}
+
+// waiting are the names of the files that the view has otherwise than the disk.
+func (p repository) waiting() (names []string) {
+	for _, c := range p.pending() {
+		names = append(names, c.Path)
+	}
+	return names
+}
+
+// maxShown bounds the names in a sentence.
+const maxShown = 5
+
+func firstShown(names []string) string {
+	if more := len(names) - maxShown; more > 0 {
+		return shownAll(names[:maxShown]) + fmt.Sprintf(" and %d more", more)
+	}
+	return shownAll(names)
 }
 
 func shownAll(names []string) string {

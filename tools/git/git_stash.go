@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -59,6 +60,10 @@ func newStash(d Deps) *tools.Tool {
 			return tools.Result{}, err
 		}
 		text, err := stash(ctx, c, p, d.hooks(c, p), in)
+		var f *gitcmd.Failure
+		if errors.As(err, &f) && f.Kind == gitcmd.NotFound {
+			return tools.Result{}, tools.Errorf(tools.NotFound, "there is no stash %d; git_stash with action list shows what there is", in.Index)
+		}
 		if err != nil {
 			return tools.Result{}, failed(err)
 		}

@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -37,6 +38,30 @@ func (p repository) over() gitrepo.Over {
 		over[at] = seen
 	}
 	return over
+}
+
+// pending are the changes of the files of the repository that the view has and the disk
+// has not.
+func (p repository) pending() (list []workspace.Change) {
+	disk, _ := p.files.Base()
+	for at := range p.over() {
+		name, ok := p.name(at)
+		if !ok {
+			continue
+		}
+		seen, text := fileOf(p.files, name)
+		_, was := fileOf(disk, name)
+		c := workspace.Change{Path: name, Before: was, Mode: 0o644, AfterLink: seen.Link}
+		if seen.Exists {
+			c.After = append([]byte{}, text...)
+		}
+		if seen.Exec {
+			c.Mode = 0o755
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b workspace.Change) int { return strings.Compare(a.Path, b.Path) })
+	return list
 }
 
 // fileOf is what a view, or the disk below it, has under a name: nothing, if that

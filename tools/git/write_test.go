@@ -135,6 +135,8 @@ func TestBranchAndStash(t *testing.T) {
 	check(t, files, "git_branch", `{"action":"switch","name":"topic"}`, "on branch topic\n")
 	same(t, r, "topic", "branch", "--show-current")
 	check(t, files, "git_branch", `{"action":"delete","name":"main"}`, "deleted main\n")
+	check(t, files, "git_branch", `{"action":"switch","name":"topc"}`, "error not_found: there is no branch \"topc\"; did you mean topic?")
+	check(t, files, "git_branch", `{"action":"delete","name":"zz"}`, "error not_found: there is no branch \"zz\"; git_branch with action list shows what there is")
 	check(t, files, "git_branch", `{"action":"list","name":"x"}`, "error invalid_arguments: name: list takes none; leave it out")
 	check(t, files, "git_branch", `{"action":"create"}`, "error invalid_arguments: name: \"\" can't be the name of a branch: it is empty")
 	check(t, files, "git_branch", `{"action":"create","name":"a..b"}`, "error invalid_arguments: name: \"a..b\" can't be the name of a branch: it holds two dots in a row")
@@ -147,6 +149,7 @@ func TestBranchAndStash(t *testing.T) {
 	}
 	same(t, r, "", "status", "--porcelain")
 	check(t, files, "git_stash", `{"action":"pop","index":3}`, "error not_found: there is no stash 3; git_stash with action list shows what there is")
+	check(t, files, "git_stash", `{"action":"drop","index":3}`, "error not_found: there is no stash 3; git_stash with action list shows what there is")
 	check(t, files, "git_stash", `{"action":"pop"}`, "brought back stash 0\nno stashes\n")
 	same(t, r, " M a.txt", "status", "--porcelain")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/pki/references"
@@ -33,7 +34,7 @@ func parser() *references.Finder {
 
 func TestFindReferencesFixtures(t *testing.T) {
 	if !treesitter.Parsers {
-		t.Skip("built without cgo: scopes of Python and TypeScript take parsers")
+		needs.Skip(t, needs.Cgo, "built without cgo: scopes of Python and TypeScript take parsers")
 	}
 	tooltest.Run(t, "testdata/references", Tools(Deps{References: parser()}))
 }

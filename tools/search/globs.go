@@ -21,7 +21,7 @@ type glob struct {
 
 // parseGlobs reads a list separated by commas, "" for none. Globs that begin
 // with ! are returned as not.
-func parseGlobs(field, list string) (yes, not globs, err error) {
+func parseGlobs(field, list string, n *names) (yes, not globs, err error) {
 	for _, p := range splitList(list) {
 		p = strings.TrimSpace(p)
 		out := &yes
@@ -31,7 +31,7 @@ func parseGlobs(field, list string) (yes, not globs, err error) {
 		if p == "" {
 			continue
 		}
-		g, err := parseGlob(field, p)
+		g, err := parseGlob(field, p, n)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -62,17 +62,18 @@ func splitList(list string) []string {
 	return append(parts, list[from:])
 }
 
-func parseGlob(field, p string) (glob, error) {
+func parseGlob(field, p string, n *names) (glob, error) {
 	written := p
 	p = strings.TrimPrefix(p, "./")
 	if strings.HasSuffix(p, "/") {
 		p += "**"
 	}
 	g := glob{base: !strings.Contains(p, "/")}
-	g.text = strings.TrimPrefix(p, "/")
+	g.text = n.there(strings.TrimPrefix(p, "/"))
 	if g.text == "" || !doublestar.ValidatePattern(g.text) {
 		return g, tools.Errorf(tools.InvalidArguments, `%s: %q is not a valid glob; close its brackets and braces, or put \ before a character that stands for itself`, field, written)
 	}
+	g.text = n.somewhere(g)
 	tail := strings.TrimPrefix(g.text, "**/")
 	if rest, ok := strings.CutPrefix(tail, "*"); ok && rest != "" && (g.base || tail != g.text) && !strings.ContainsAny(rest, `*?[{\/`) {
 		g.suffix = rest

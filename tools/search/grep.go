@@ -57,7 +57,7 @@ func grep(x *textindex.Index) *tools.Tool {
 }
 
 func runGrep(ctx context.Context, x *textindex.Index, c *tools.Call, in grepArgs) (tools.Result, error) {
-	q, err := in.query(c.Files)
+	q, err := in.query(&names{ctx, x, c.Files})
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -88,7 +88,7 @@ func (in *grepArgs) cut(m *Matches) bool {
 }
 
 // query makes a query of the arguments, as the view is.
-func (in *grepArgs) query(files workspace.Files) (*Query, error) {
+func (in *grepArgs) query(n *names) (*Query, error) {
 	if in.Pattern == "" {
 		return nil, tools.Errorf(tools.InvalidArguments, "pattern: it is empty; give what to search for, or use search_files to list files")
 	}
@@ -101,11 +101,11 @@ func (in *grepArgs) query(files workspace.Files) (*Query, error) {
 		Count:   in.Mode == "count",
 		First:   in.Mode == "files",
 	}
-	include, not, err := parseGlobs("include", in.Include)
+	include, not, err := parseGlobs("include", in.Include, n)
 	if err != nil {
 		return nil, err
 	}
-	exclude, _, err := parseGlobs("exclude", in.Exclude)
+	exclude, _, err := parseGlobs("exclude", in.Exclude, n)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (in *grepArgs) query(files workspace.Files) (*Query, error) {
 			return !exclude.match(name) && (dir || include == nil || include.match(name))
 		}
 	}
-	return q, startAt(files, in.Path, &q.Walk)
+	return q, startAt(n.files, in.Path, &q.Walk)
 }
 
 // startAt makes a walk begin at a path as a caller wrote it. What is named is

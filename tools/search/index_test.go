@@ -24,6 +24,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/textindex"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -294,7 +295,7 @@ func (w *world) checkNames(when string) {
 	w.t.Helper()
 	var g glob
 	for g.text == "" {
-		g, _ = parseGlob("pattern", w.pick("*.go", "**", "a/**", "**/deep/*", "*.pem", "in/*.txt"))
+		g, _ = parseGlob("pattern", w.pick("*.go", "**", "a/**", "**/deep/*", "*.pem", "in/*.txt", "**/[de]eep/*", "[ab].go"), &names{w.t.Context(), w.index, w.files})
 	}
 	opts := workspace.WalkOptions{}
 	want, total, err1 := Files(w.t.Context(), nil, w.files, opts, 20, g.match)
@@ -398,7 +399,7 @@ func TestIndexEqualsRipgrep(t *testing.T) {
 	slow.Test(t)
 	rg, err := exec.LookPath("rg")
 	if err != nil {
-		t.Skip("rg is not here to compare with")
+		needs.Skip(t, needs.Ripgrep, "rg is not here to compare with")
 	}
 	w := newWorld(t, 99, true)
 	for range 30 {

@@ -228,7 +228,7 @@ func renderAnswer(a index.Answer, in knowledgeArgs) string {
 		fmt.Fprintf(&b, "%s with unsaved or pending text without all embeddings yet; what lacks them is found by its words alone\n", count(n, "file"))
 	}
 	if s := a.Status; s.Parsing && slices.ContainsFunc(a.Hits, func(h index.Hit) bool { return !h.Parsed }) {
-		fmt.Fprintf(&b, "parsed so far: %d of %d files; in the others lines tell where things end\n", s.Parsed, s.Parseable)
+		fmt.Fprintf(&b, "(where some hits end is a guess until their files are parsed)\n")
 	}
 	return b.String()
 }

@@ -62,6 +62,9 @@ func (in *grepArgs) summary(b *strings.Builder, m *Matches) {
 		fmt.Fprintf(b, "no matches in %s", count(m.Searched, "file"))
 		if m.Searched == 0 {
 			b.WriteString("; nothing fits path, include and exclude (ignored and hidden files are searched only when path names them)")
+			if hint := bracketHint(in.Include); hint != "" {
+				b.WriteString("; " + hint)
+			}
 		} else if in.Case == "sensitive" || in.Case == "smart" && hasUpper(in.Pattern, in.Literal) {
 			b.WriteString("; try case insensitive or a shorter pattern")
 		} else {

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -75,7 +76,7 @@ func compare(t *testing.T, rg string, d *workspace.Disk, pattern string, fold bo
 func TestGrepEqualsRipgrepOnGo(t *testing.T) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {
-		t.Skip("rg is not here to compare with")
+		needs.Skip(t, needs.Ripgrep, "rg is not here to compare with")
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	d := open(t, filepath.Join(runtime.GOROOT(), "src", "cmd", "go"))
@@ -93,7 +94,7 @@ func TestGrepEqualsRipgrep(t *testing.T) {
 	slow.Test(t)
 	rg, err := exec.LookPath("rg")
 	if err != nil {
-		t.Skip("rg is not here to compare with")
+		needs.Skip(t, needs.Ripgrep, "rg is not here to compare with")
 	}
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 2))

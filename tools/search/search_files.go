@@ -47,7 +47,7 @@ func runSearchFiles(ctx context.Context, x *textindex.Index, c *tools.Call, in s
 	if strings.TrimSpace(in.Pattern) == "" {
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "pattern: it is empty; use ** for all files")
 	}
-	g, opts, err := fileQuery(c.Files, strings.TrimSpace(in.Pattern))
+	g, opts, err := fileQuery(&names{ctx, x, c.Files}, strings.TrimSpace(in.Pattern))
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -65,7 +65,7 @@ func runSearchFiles(ctx context.Context, x *textindex.Index, c *tools.Call, in s
 	}
 	switch {
 	case total == 0:
-		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(g))
+		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(g, c.Files))
 	case len(shown) < total:
 		fmt.Fprintf(&b, "… %d more of %d files; narrow the pattern\n", total-len(shown), total)
 	}
@@ -129,36 +129,47 @@ func (f *firstNames) add(name string, limit int) {
 }
 
 // fileQuery splits a pattern into the directory to begin at and the glob.
-func fileQuery(files workspace.Files, pattern string) (glob, workspace.WalkOptions, error) {
-	var opts workspace.WalkOptions
+func fileQuery(n *names, pattern string) (glob, workspace.WalkOptions, error) {
 	if strings.HasPrefix(pattern, "/") || slices.Contains(strings.Split(pattern, "/"), "..") {
 		base, rest := doublestar.SplitPattern(pattern)
-		name, err := files.Resolve(base)
+		name, err := n.files.Resolve(base)
 		if err != nil {
-			return glob{}, opts, err
+			return glob{}, workspace.WalkOptions{}, err
 		}
 		pattern = "/" + path.Join(name, rest)
 	}
-	g, err := parseGlob("pattern", pattern)
+	g, err := parseGlob("pattern", pattern, n)
 	if err != nil {
-		return g, opts, err
+		return g, workspace.WalkOptions{}, err
 	}
-	opts.Hidden = globs{g}.hidden()
+	return g, g.walk(n.files), nil
+}
+
+// walk is the walk that meets all that a glob may match.
+func (g glob) walk(files workspace.Files) workspace.WalkOptions {
+	opts := workspace.WalkOptions{Hidden: globs{g}.hidden()}
 	if g.base {
-		return g, opts, nil
+		return opts
 	}
 	base, _ := doublestar.SplitPattern(g.text)
 	if base != "." && fs.ValidPath(base) {
 		opts.Dir = base
 		opts.IncludeIgnored = files.Ignored(base, true)
 	}
-	return g, opts, nil
+	return opts
 }
 
 // noFileHint says what to try next.
-func noFileHint(g glob) string {
-	if !strings.ContainsAny(g.text, "*?[{") {
+func noFileHint(g glob, files workspace.Files) string {
+	if !special(g.text, "*?[{") {
+		if info, err := files.Stat(unescape(g.text)); err == nil && info.IsDir() {
+			return "it is a directory: add /** for the files in it"
+		}
 		return "for a part of a name put * on both sides"
 	}
-	return "try **/ in front or fewer letters; ignored and hidden files are found only when the pattern names their directory"
+	hint := "try **/ in front or fewer letters; ignored and hidden files are found only when the pattern names their directory"
+	if brackets := bracketHint(g.text); brackets != "" {
+		hint += "; " + brackets
+	}
+	return hint
 }

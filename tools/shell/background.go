@@ -177,7 +177,7 @@ type Printed struct {
 func newCommandOutput(s *sessions) *tools.Tool {
 	return tools.NewReadEdit(tools.Def{
 		Name: "command_output", Title: "Command output", Example: `{"id": "bg1"}`, Description: outputDoc,
-		Category: category, Tags: []string{"background"}, Untrusted: true,
+		Category: category, Tags: []string{"background"}, Names: []string{"command_kill", "command_list"}, Untrusted: true,
 		Output: Printed{}, Wrote: "run_command",
 	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, []workspace.Change, error) {
 		j, err := s.get(c).job(in.ID)
@@ -220,7 +220,7 @@ type killIn struct {
 func newCommandKill(s *sessions) *tools.Tool {
 	return tools.NewReadEdit(tools.Def{
 		Name: "command_kill", Title: "End a command", Example: `{"id": "bg1"}`, Description: killDoc,
-		Category: category, Tags: []string{"background"},
+		Category: category, Tags: []string{"background"}, Names: []string{"command_list", "command_output"},
 		Output: tools.NoOutput{}, Wrote: "run_command",
 	}, func(ctx context.Context, c *tools.Call, in killIn) (tools.Result, []workspace.Change, error) {
 		j, err := s.get(c).job(in.ID)
@@ -228,7 +228,7 @@ func newCommandKill(s *sessions) *tools.Tool {
 			return tools.Result{}, nil, err
 		}
 		if !j.running() {
-			return tools.Result{Text: fmt.Sprintf("%s has %s already.", j.id, j.state())}, nil, nil
+			return tools.Result{Text: fmt.Sprintf("%s runs no more (%s).", j.id, j.state())}, nil, nil
 		}
 		j.stop()
 		select {
@@ -260,7 +260,7 @@ type Jobs struct {
 func newCommandList(s *sessions) *tools.Tool {
 	return tools.NewRead(tools.Def{
 		Name: "command_list", Title: "List commands", Example: `{}`, Description: listDoc,
-		Category: category, Tags: []string{"background"},
+		Category: category, Tags: []string{"background"}, Names: []string{"command_kill", "command_output"},
 		Output: Jobs{},
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
 		list := []Job{}

@@ -84,7 +84,7 @@ func (in codeIn) missing(stderr string) string {
 }
 
 // maxPackages bounds how many bytes of the names of packages are told.
-const maxPackages = 500
+const maxPackages = 200
 
 // has says what programs of the language can import, asked where they run.
 func (in codeIn) has(ctx context.Context, d Deps, r Run) string {

@@ -94,7 +94,7 @@ type Ran struct {
 func newRunCommand(s *sessions) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
-		Category: category, Core: true, Tags: []string{"shell", "bash", "run"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
+		Category: category, Core: true, Tags: []string{"shell", "bash", "run", "terminal", "install", "package"}, Names: []string{"command_kill", "command_list", "command_output"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
 		Output: Ran{}, Wrote: "run_command",
 	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, []workspace.Change, error) {
 		sh := s.get(c)
@@ -208,8 +208,18 @@ func report(stdout, stderr string, o outcome) string {
 	if o.timedOut {
 		how = "ended by its time-out"
 	}
-	fmt.Fprintf(&b, "[%s, %.1f s; %s]\n", how, o.took.Seconds(), o.words)
+	fmt.Fprintf(&b, "[%s, %.1f s%s]\n", how, o.took.Seconds(), o.unusual())
 	return b.String()
+}
+
+// unusual says how a command was confined, where that is not as usual: fully, and without a
+// network.
+func (o outcome) unusual() string {
+	switch o.words {
+	case "sandbox: bubblewrap, Landlock, seccomp; no network", "sandbox: bubblewrap, seccomp; no network", "sandbox: Seatbelt; no network":
+		return ""
+	}
+	return "; " + o.words
 }
 
 // remarks writes what else is to be known of a command's run.

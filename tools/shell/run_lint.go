@@ -141,7 +141,7 @@ func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Resu
 	if in.plan.Note != "" {
 		b.WriteString("[" + in.plan.Note + "]\n")
 	}
-	fmt.Fprintf(&b, "[exit code %d, %.1f s; %s]", o.code, o.took.Seconds(), o.words)
+	fmt.Fprintf(&b, "[exit code %d, %.1f s%s]", o.code, o.took.Seconds(), o.unusual())
 	if len(in.plan.Others) > 0 {
 		fmt.Fprintf(&b, "\n[Not run: %s. A path there runs it.]", strings.Join(in.plan.Others, ", "))
 	}

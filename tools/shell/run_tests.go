@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +74,7 @@ func newRunTests(s *sessions) *tools.Tool {
 
 // planTests finds the command that runs the tests, which is then decided on as
 // any other.
-func (s *sessions) planTests(_ context.Context, files workspace.Files, in testsIn) (testsIn, tools.Effects, error) {
+func (s *sessions) planTests(ctx context.Context, files workspace.Files, in testsIn) (testsIn, tools.Effects, error) {
 	switch {
 	case in.Command != "" && (in.Path != "" || in.Name != ""):
 		return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "command: it is run as it is; leave path and name out, or write them into it")
@@ -95,11 +98,46 @@ func (s *sessions) planTests(_ context.Context, files workspace.Files, in testsI
 		case err != nil:
 			return in, tools.Effects{}, err
 		}
+		if in.plan.Runner == "go" && in.Path != "" && in.Name == "" {
+			if err := s.hasTests(ctx, files, name); err != nil {
+				return in, tools.Effects{}, err
+			}
+		}
 		if in.plan.Line, err = lineOf(shell, in.plan); err != nil {
 			return in, tools.Effects{}, err
 		}
 	}
 	return in, tools.Effects{Command: in.plan.Line, Shell: true}, nil
+}
+
+// maxTestDirs bounds the directories that are named where there are tests.
+const maxTestDirs = 5
+
+// hasTests fails for a directory without tests of Go's, before anybody is asked, and says
+// where there are some.
+func (s *sessions) hasTests(ctx context.Context, files workspace.Files, dir string) error {
+	tests := func(below string, most int) (dirs []string, err error) {
+		err = files.Walk(ctx, workspace.WalkOptions{Dir: below}, func(e *workspace.Entry) error {
+			if at := path.Dir(e.Path); testrun.IsTest(path.Base(e.Path)) && !slices.Contains(dirs, at) {
+				if dirs = append(dirs, at); len(dirs) == most {
+					return fs.SkipAll
+				}
+			}
+			return nil
+		})
+		return dirs, err
+	}
+	if info, err := files.Stat(dir); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // the runner says what is wrong
+	}
+	if found, err := tests(dir, 1); err != nil || len(found) > 0 {
+		return nil //nolint:nilerr // it is not known that there are none
+	}
+	where := "; there are none in the project either"
+	if dirs, err := tests(".", maxTestDirs); err == nil && len(dirs) > 0 {
+		where = "; there are tests in " + strings.Join(dirs, ", ")
+	}
+	return tools.Errorf(tools.NotFound, "%s has no tests%s", dir, where)
 }
 
 // systemOf is where the programs of a shell run.
@@ -179,6 +217,8 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 		return fail(tools.TestsFailed, "not all tests could be run")
 	case t.Counted && t.Passed+t.Skipped == 0 && (in.Path != "" || in.Name != ""):
 		return fail(tools.NotFound, "no test was run: none fits path and name")
+	case in.plan.Runner == "pytest" && strings.Contains(stderr.text(), "No module named pytest"):
+		return fail(tools.NotFound, "pytest is not installed, so no test was run: let the user install it, in the project's .venv or for all, or give the command that runs the tests")
 	case o.code != 0:
 		return fail(tools.CommandFailed, "no test is said to have failed, but the exit code is %d", o.code)
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -67,6 +69,7 @@ var samples = map[string]sample{
 			{map[string]any{"path": "a_test.go", "name": "TestAdd"}, "", "go 1 0 0 "},
 			{map[string]any{"name": "TestBad/in side", "path": "b_test.go"}, tools.TestsFailed, "go 0 2 0 example.org/calc.TestBad/in_side"},
 			{map[string]any{"path": "sub", "name": "TestNone"}, tools.NotFound, "go 0 0 0 "},
+			{map[string]any{"path": "sub"}, tools.NotFound, ""},
 			{map[string]any{"command": "go test ."}, tools.TestsFailed, " 0 2 0 TestBad, TestBad/in_side"},
 		},
 	},
@@ -198,8 +201,8 @@ func TestRunners(t *testing.T) {
 	slow.Test(t)
 	for name, s := range samples {
 		t.Run(name, func(t *testing.T) {
-			if s.slow && !*everything {
-				t.Skip("slow; -everything runs it")
+			if s.slow {
+				slow.Sweep(t, *everything)
 			}
 			r := newRig(t)
 			r.env = toolchains(t)
@@ -234,17 +237,17 @@ func lay(t *testing.T, root string, s sample) {
 		if pkg, ok := strings.CutPrefix(need, "node_modules/"); ok {
 			modules := os.Getenv("SIDECAR_TEST_NODE_MODULES")
 			if _, err := os.Stat(filepath.Join(modules, pkg)); modules == "" || err != nil {
-				t.Skipf("%s is not in the directory that SIDECAR_TEST_NODE_MODULES names", pkg)
+				needs.Skip(t, needs.Programs, fmt.Sprintf("%s is not in the directory that SIDECAR_TEST_NODE_MODULES names", pkg))
 			}
 			if err := ownfile.Symlink(modules, filepath.Join(root, "node_modules")); err != nil {
 				t.Fatal(err)
 			}
 		} else if strings.HasPrefix(need, "/") {
 			if _, err := os.Stat(need); err != nil {
-				t.Skip(err)
+				needs.Skip(t, needs.Programs, err)
 			}
 		} else if _, err := exec.LookPath(need); err != nil {
-			t.Skip(err)
+			needs.Skip(t, needs.Programs, err)
 		}
 	}
 	for name, text := range s.files {

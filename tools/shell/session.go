@@ -231,6 +231,14 @@ func (sh *shell) powerShell(s shells.Shell, line, dir, keep string, sets []strin
 // inside reports whether dir is a directory in the root, links followed.
 func (sh *shell) inside(dir string) bool { return sh.begins(dir) == nil }
 
+// shown is a path as the tools take it: relative to the root, if it is below that.
+func (sh *shell) shown(dir string) string {
+	if rel, err := filepath.Rel(sh.root, dir); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return dir
+}
+
 // begins says why a command can't begin in a directory.
 func (sh *shell) begins(dir string) error {
 	dir = filepath.Clean(dir)
@@ -247,12 +255,12 @@ func (sh *shell) begins(dir string) error {
 	case err != nil && !within(dir, sh.root) && !within(dir, root):
 		return outside
 	case errors.Is(err, fs.ErrNotExist):
-		return tools.Errorf(tools.NotFound, "cwd: there is no directory %s; list_directory shows what there is", dir)
+		return tools.Errorf(tools.NotFound, "cwd: there is no directory %s; list_directory shows what there is", sh.shown(dir))
 	case err != nil || !within(real, root):
 		return outside
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return tools.Errorf(tools.InvalidArguments, "cwd: %s is not a directory; give the directory it is in", dir)
+		return tools.Errorf(tools.InvalidArguments, "cwd: %s is not a directory; give the directory it is in", sh.shown(dir))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type getSettingIn struct {
 }
 
 func getSetting(settings Settings) *tools.Tool {
-	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxBytes"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}, Output: Setting{}}
+	d := tools.Def{Name: "get_setting", Title: "Read a setting", Example: `{"key": "result.maxBytes"}`, Description: getSettingText, Category: "system", Tags: []string{"configuration", "option"}, Names: []string{"update_setting"}, Output: Setting{}}
 	return tools.NewRead(d, func(_ context.Context, _ *tools.Call, in getSettingIn) (tools.Result, error) {
 		s, err := settings.Setting(in.Key)
 		if err != nil {
@@ -84,7 +84,7 @@ type updateSettingIn struct {
 func updateSetting(settings Settings) *tools.Tool {
 	d := tools.Def{
 		Name: "update_setting", Title: "Change a setting", Example: `{"key": "result.maxBytes", "value": 20000}`, Description: updateSettingText, Category: "system", AlwaysAsk: true, Idempotent: true,
-		Tags:   []string{"configuration", "option"},
+		Tags: []string{"configuration", "option"}, Names: []string{"get_setting"},
 		Output: Setting{},
 	}
 	t := tools.NewExec(d, func(_ context.Context, _ *tools.Call, in updateSettingIn) (tools.Result, error) {

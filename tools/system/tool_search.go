@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -112,12 +113,23 @@ func allTools(catalog Catalog, session string) (tools.Result, error) {
 	results := []foundTool{}
 	var text strings.Builder
 	for _, f := range found {
-		does, _, _ := strings.Cut(f.Description, ". ")
+		does := firstSentence(f.Description)
 		results = append(results, foundTool{f.Name, f.Description, f.Listed})
 		fmt.Fprintf(&text, "%s: %s\n", f.Name, strings.TrimSuffix(does, "."))
 	}
 	text.WriteString("\nTo call one that is not in your list, activate it by name.")
 	return tools.Result{Text: text.String(), Structured: foundTools{0, results}}, nil
+}
+
+// sentenceEnd is where a sentence ends: not behind an abbreviation such as e.g.
+var sentenceEnd = regexp.MustCompile(`[^.\s]{3,}\. +[A-Z]|[)` + "`" + `"]\. +[A-Z]`)
+
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if at := sentenceEnd.FindStringIndex(text); at != nil {
+		return strings.TrimRight(text[:at[1]-1], " ")
+	}
+	return text
 }
 
 func order(listed bool) int {

@@ -197,7 +197,7 @@ func failed(t target, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return tools.Errorf(tools.NotFound, "there is no host %s; check the address", t.host)
+		return tools.Errorf(tools.NotFound, "there is no host %s, or no network here; check the address", t.host)
 	case errors.As(err, &dns):
 		return tools.Errorf(tools.Unavailable, "the address of %s can't be found out (%v); there may be no network", t.host, dns)
 	case errors.As(err, &network) && network.Timeout():

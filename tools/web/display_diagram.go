@@ -54,7 +54,7 @@ func newDisplayDiagram() *tools.Tool {
 		case len(all) == 0:
 			return tools.Result{}, tools.Errorf(tools.NotFound, "%s has no mermaid, graphviz or plantuml block; check it with read_file", name)
 		case in.Index >= len(all):
-			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "index: %s has %d diagrams, so the last is %d", name, len(all), len(all)-1)
+			return tools.Result{}, tools.Errorf(tools.InvalidArguments, "index: %s has %s, counted from 0", name, tools.Count(len(all), "diagram"))
 		}
 		d := all[in.Index]
 		d.Path, d.Index, d.Count = name, in.Index, len(all)

@@ -34,7 +34,7 @@ type fetched struct {
 
 func newWebFetch(c *client, d Deps) *tools.Tool {
 	t := tools.NewRead(tools.Def{
-		Name: "web_fetch", Title: "Fetch a web page", Example: `{"url": "https://go.dev/doc/effective_go"}`, Description: webFetchDoc, Category: category, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin,
+		Name: "web_fetch", Title: "Fetch a web page", Example: `{"url": "https://go.dev/doc/effective_go"}`, Description: webFetchDoc, Category: category, Tags: []string{"http", "request", "url", "download"}, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin,
 		Output: fetched{},
 	}, func(ctx context.Context, _ *tools.Call, in webFetchArgs) (tools.Result, error) {
 		return webFetch(ctx, c, in)

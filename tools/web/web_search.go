@@ -32,7 +32,7 @@ type found struct {
 
 func newWebSearch(c *client, d Deps) *tools.Tool {
 	t := tools.NewRead(tools.Def{
-		Name: "web_search", Title: "Search the web", Example: `{"query": "go context cancellation"}`, Description: webSearchDoc, Category: category, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin,
+		Name: "web_search", Title: "Search the web", Example: `{"query": "go context cancellation"}`, Description: webSearchDoc, Category: category, Untrusted: true, Network: true, Timeout: fetchTime + fetchMargin, Names: []string{"web_fetch"},
 		Output: found{},
 	}, func(ctx context.Context, _ *tools.Call, in webSearchArgs) (tools.Result, error) {
 		return webSearch(ctx, c, d.Search(), in)

@@ -1,9 +1,12 @@
 #!/bin/sh
-# The tests of the extension on a screen, in three parts beside each other: in VS Code's own workbench, the newest and the
-# oldest that the extension runs in, and of the Agent view's page alone. A part that takes longer than 25 minutes is ended,
-# with all that it started, and so is all when this is.
+# The tests of the extension on a screen, in parts that its arguments name, beside each other: in VS Code's own workbench, the
+# newest and the floor, which is the oldest that the extension runs in, and of the Agent view's page alone. A part that takes
+# longer than 25 minutes is ended, with all that it started, and so is all when this is.
+#
+#   e2e.sh [newest] [floor] [page]
 set -u
 cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- newest floor page
 dir=$(mktemp -d) running=
 trap 'rm -rf "$dir"; [ -z "$running" ] || kill $running 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
@@ -13,12 +16,15 @@ part() {
   running="$running $!"
 }
 # What takes its steps from agentStep.mjs needs no workbench.
-workbench=$(grep -L agentStep.mjs test/e2e/*.test.mjs)
-part newest $workbench
-part floor $workbench
-part page $(grep -l agentStep.mjs test/e2e/*.test.mjs)
+for name in "$@"; do
+  case $name in
+    newest | floor) part "$name" $(grep -L agentStep.mjs test/e2e/*.test.mjs) ;;
+    page) part page $(grep -l agentStep.mjs test/e2e/*.test.mjs) ;;
+    *) echo "e2e.sh: there is no part $name" >&2; exit 2 ;;
+  esac
+done
 failed=0
 for pid in $running; do wait "$pid" || failed=1; done
 running=
-for name in newest floor page; do echo "== $name"; cat "$dir/$name"; done
+for name in "$@"; do echo "== $name"; cat "$dir/$name"; done
 exit $failed

@@ -66,7 +66,7 @@ const claude = await playClaude([
   { tool: 'Bash', args: { command: 'go test ./count', description: 'Run the tests of count' } },
 ]);
 fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
-fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ agents: { 'claude-acp': { program: claude.program } } }));
+fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ agents: { claude: { adapter: claude.program } } }));
 Object.assign(process.env, claude.env); // the server starts the agent in the environment of the workbench
 const server = await serve(box);
 const { browser, page } = await browse();

@@ -23,6 +23,7 @@ import { Status } from './status';
 import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
 import { ToolTree } from './tools/view';
+import { did } from './walk';
 import { registerSessions, sessions } from './agents/sessions';
 import { registerShadows, shadows } from './agents/shadows';
 
@@ -34,10 +35,16 @@ export function activate(context: vscode.ExtensionContext): void {
   const s = server, started = () => s.start();
   const pending = new Pending(context.workspaceState), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
-  const sessionView = sessions(s), shadowView = shadows(s), mcpView = mcpServers(s), pluginView = plugins(s);
+  const sessionView = sessions(s, session => agent.titleOf(session)), shadowView = shadows(s), mcpView = mcpServers(s), pluginView = plugins(s);
   const output = new Output(s, pending), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
+  review.onDidSee(() => void did('see'));
+  review.onDidDecide(({ accepted }) => { if (accepted > 0) { void did('accept'); } });
+  [questions, agent].forEach(q => q.onDidAllow(() => void did('allow')));
+  activity.author = agent.author;
+  status.ofRun = () => agent.shownMode;
+  agent.onDidTurn(() => status.show());
   s.notifications.set('sidecar/pendingEdits', (list: ReviewList) => { pending.set(list); output.refresh(); });
   s.notifications.set('sidecar/event', (e: CallEvent | AgentEvent & { type: 'agent' }) => e.type === 'agent' ? agent.take(e) : activity.take(e));
   s.notifications.set('sidecar/knowledge', (index: IndexStatus) => status.showIndex(index));
@@ -57,7 +64,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   context.subscriptions.push(
     log, pending, output, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
-    review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending),
+    review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending, uri => review.leadOn(uri)),
     registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerPlugins(s, pluginView), registerMetrics(s, activity),
     new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),
     command('sidecar.restart', () => s.restart()),

@@ -8,6 +8,8 @@ export interface Hunk {
   message?: { run: string; seq: number; number: number; text: string };
   oldStart: number; oldLines: number;
   newStart: number; newLines: number;
+  /** As newStart, with the conflicts of its file in it; there is one only where there are any. */
+  takenStart?: number;
   state: EditState;
   text: string;
   /** The person has rejected the same before. */
@@ -62,7 +64,7 @@ export interface PastEdit {
 }
 
 /** What accept and reject take; nothing means all. */
-export interface Selection { uris?: string[]; hunks?: string[]; revision?: number; session?: string; reason?: string }
+export interface Selection { uris?: string[]; hunks?: string[]; revision?: number; session?: string; reason?: string; take?: boolean }
 
 export interface Effects { access: Access; reads?: string[]; writes?: string[]; command?: string; hosts?: string[] }
 export type Access = 'read' | 'edit' | 'exec';

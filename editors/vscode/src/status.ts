@@ -12,6 +12,8 @@ export class Status implements vscode.Disposable {
   private readonly count = vscode.window.createStatusBarItem('sidecar.count', vscode.StatusBarAlignment.Left, 10);
   private readonly index = vscode.window.createStatusBarItem('sidecar.index', vscode.StatusBarAlignment.Left, 9);
   private current = '';
+  /** The mode of the run on the screen. */
+  ofRun: () => { mode: string; title: string } | undefined = () => undefined;
 
   constructor(private readonly server: Server, private readonly pending: Pending, private readonly questions: Questions) {
     this.mode.name = t('SideCar: mode');
@@ -81,13 +83,14 @@ export class Status implements vscode.Disposable {
     this.index.show();
   }
 
-  private show(): void {
+  show(): void {
     const down = { stopped: '$(debug-disconnect) SideCar', failed: '$(error) SideCar', starting: '$(sync~spin) SideCar', running: '' }[this.server.health];
-    this.mode.text = down || `$(shield) ${this.current || 'SideCar'}${vscode.workspace.isTrusted ? '' : ' ' + t('(restricted)')}`;
+    const run = this.ofRun(), mode = run?.mode ?? this.current;
+    this.mode.text = down || `$(shield) ${mode || 'SideCar'}${vscode.workspace.isTrusted ? '' : ' ' + t('(restricted)')}`;
     this.mode.tooltip = down
       ? { stopped: t('The SideCar server is not running. Click to start it.'), failed: t('The SideCar server has failed. Click to start it again.'), starting: t('The SideCar server is starting.'), running: '' }[this.server.health]
-      : vscode.workspace.isTrusted ? t('SideCar: the mode {0}. Click to change it.', this.current) : t('SideCar: this workspace is not trusted; only the tools that read may be used.');
-    this.mode.command = 'sidecar.pickMode';
+      : vscode.workspace.isTrusted ? run ? t('SideCar: the mode {0} of "{1}". Click to change it.', mode, run.title) : t('SideCar: the mode {0}. Click to change it.', mode) : t('SideCar: this workspace is not trusted; only the tools that read may be used.');
+    this.mode.command = run && !down ? 'sidecar.agentMode' : 'sidecar.pickMode';
     this.mode.backgroundColor = this.server.health === 'failed' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
     const n = this.pending.list.edits.length, q = this.questions.open.length;
     this.count.text = [n > 0 ? `$(diff) ${n}` : '', q > 0 ? `$(question) ${q}` : ''].filter(Boolean).join('  ');

@@ -2,6 +2,7 @@ package acpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -98,7 +99,7 @@ func (t *session) ask(q question) {
 		}()
 		answer, err := t.answer(ctx, q.Event)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, errGone):
 		case err != nil: // the client can't ask that
 			t.server.o.Log.Warn("the client does not ask", "error", err)
 			t.askInText(q)
@@ -143,7 +144,7 @@ func (t *session) permit(ctx context.Context, q conversation.Event) (string, err
 			OptionID string
 		}
 	}
-	err := t.server.conn.call(ctx, "session/request_permission", map[string]any{
+	err := t.server.conn.Call(ctx, "session/request_permission", map[string]any{
 		"sessionId": t.run.ID(), "options": all, "toolCall": t.teller.asking(q),
 	}, &said)
 	switch {
@@ -188,7 +189,7 @@ func (t *session) elicit(ctx context.Context, q conversation.Event) (string, err
 		Action  string
 		Content struct{ Choice, Text string }
 	}
-	if err := t.server.conn.call(ctx, "elicitation/create", params, &said); err != nil {
+	if err := t.server.conn.Call(ctx, "elicitation/create", params, &said); err != nil {
 		return "", err
 	}
 	free := len(q.Options) == 0 || q.Custom

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // Relay is between a client and whoever serves its folder, which may be one process
@@ -35,8 +36,34 @@ type Relay struct {
 type upstream struct {
 	io.ReadWriteCloser
 	out     out
-	in      *acp.Reader
-	waiting map[string]acp.Envelope // requests of the client, by their ids; Relay.mu
+	in      rpc.Framing
+	waiting map[rpc.ID]rpc.Message // requests of the client; Relay.mu
+}
+
+// out writes messages, one at a time.
+type out struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// line writes one message, without its line end.
+func (o *out) line(p []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, err := o.w.Write(append(p[:len(p):len(p)], '\n'))
+	return err
+}
+
+func (o *out) answer(id rpc.ID, result any, bad *acp.Error) error {
+	m := map[string]any{"jsonrpc": "2.0", "id": id, "result": result}
+	if bad != nil {
+		m = map[string]any{"jsonrpc": "2.0", "id": id, "error": bad}
+	}
+	line, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return o.line(line)
 }
 
 // Serve relays until the client has gone, or ctx ends.
@@ -65,23 +92,22 @@ func (r *Relay) Serve(ctx context.Context, in io.Reader, w io.Writer) error {
 }
 
 func (r *Relay) read(ctx context.Context, in io.Reader) error {
-	lines := acp.NewReader(in, maxLine)
+	lines := rpc.Lines(in, maxLine, nil)
 	for {
 		m, err := lines.Next()
-		var bad *acp.Error
+		var bad *rpc.Error
 		switch {
 		case errors.As(err, &bad) && m.Reply:
-			m.Line, _ = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": bad})
-			err = nil
+			m.Raw, err = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": bad})
 			r.pass(m)
 		case errors.As(err, &bad):
-			err = r.out.answer(m.ID, nil, bad)
+			err = r.out.answer(m.ID, nil, (*acp.Error)(bad))
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-		case m.Method == "initialize" && m.ID != nil:
+		case m.Method == "initialize" && m.ID.Valid():
 			err = r.initialize(m)
-		case m.Reply || m.ID == nil:
+		case m.Reply || !m.ID.Valid():
 			r.pass(m)
 		default:
 			if bad := r.forward(ctx, m); bad != nil {
@@ -95,7 +121,7 @@ func (r *Relay) read(ctx context.Context, in io.Reader) error {
 }
 
 // initialize is answered here: who serves is not known yet.
-func (r *Relay) initialize(m acp.Envelope) error {
+func (r *Relay) initialize(m rpc.Message) error {
 	says, _, err := initialized(m.Params, r.Version)
 	r.mu.Lock()
 	if err == nil && r.params != nil {
@@ -112,17 +138,17 @@ func (r *Relay) initialize(m acp.Envelope) error {
 }
 
 // pass hands on what is no request. Nobody waits for it.
-func (r *Relay) pass(m acp.Envelope) {
+func (r *Relay) pass(m rpc.Message) {
 	r.mu.Lock()
 	up := r.up
 	r.mu.Unlock()
 	if up != nil {
-		_ = up.out.line(m.Line) // its reader tells that it has ended
+		_ = up.out.line(m.Raw) // its reader tells that it has ended
 	}
 }
 
 // forward hands on a request.
-func (r *Relay) forward(ctx context.Context, m acp.Envelope) *acp.Error {
+func (r *Relay) forward(ctx context.Context, m rpc.Message) *acp.Error {
 	p, err := read[struct{ Cwd string }](m.Params)
 	if err != nil {
 		return errorOf(err)
@@ -150,9 +176,9 @@ func (r *Relay) forward(ctx context.Context, m acp.Envelope) *acp.Error {
 		r.mu.Unlock()
 		return errCutOff
 	}
-	up.waiting[string(m.ID)] = m
+	up.waiting[m.ID] = m
 	r.mu.Unlock()
-	if err := up.out.line(m.Line); err != nil {
+	if err := up.out.line(m.Raw); err != nil {
 		_ = up.Close() // its reader answers what waits
 	}
 	return nil
@@ -169,7 +195,7 @@ func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
 	if err != nil {
 		return nil, err
 	}
-	up := &upstream{ReadWriteCloser: conn, out: out{w: conn}, in: acp.NewReader(conn, maxLine), waiting: map[string]acp.Envelope{}}
+	up := &upstream{ReadWriteCloser: conn, out: out{w: conn}, in: rpc.Lines(conn, maxLine, nil), waiting: map[rpc.ID]rpc.Message{}}
 	r.mu.Lock()
 	params := r.params
 	sessions := map[string]json.RawMessage{}
@@ -182,7 +208,7 @@ func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
 	}
 	for id, p := range sessions {
 		err := r.own(up, "session/resume", p)
-		var bad *acp.Error
+		var bad *rpc.Error
 		if errors.As(err, &bad) {
 			r.Log.Warn("a session is not open any more", "session", id, "error", err)
 			r.mu.Lock()
@@ -201,8 +227,8 @@ func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
 
 // own makes a request of the relay's own, before the client's.
 func (r *Relay) own(up *upstream, method string, params json.RawMessage) error {
-	id := json.RawMessage(`"relay"`)
-	if err := up.out.send(id, method, params); err != nil {
+	id := rpc.TextID("relay")
+	if err := up.out.line(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)); err != nil {
 		return err
 	}
 	for {
@@ -211,10 +237,10 @@ func (r *Relay) own(up *upstream, method string, params json.RawMessage) error {
 		case err != nil:
 			return fmt.Errorf("%s: who serves the folder has ended: %w", method, err)
 		case !m.Reply:
-			err = r.out.line(m.Line)
-		case string(m.ID) == string(id) && m.Err != nil:
+			err = r.out.line(m.Raw)
+		case m.ID == id && m.Err != nil:
 			return m.Err
-		case string(m.ID) == string(id):
+		case m.ID == id:
 			return nil
 		}
 		if err != nil {
@@ -232,12 +258,12 @@ func (r *Relay) pump(up *upstream) {
 		}
 		if m.Reply {
 			r.mu.Lock()
-			asked := up.waiting[string(m.ID)]
-			delete(up.waiting, string(m.ID))
+			asked := up.waiting[m.ID]
+			delete(up.waiting, m.ID)
 			r.learn(asked, m)
 			r.mu.Unlock()
 		}
-		if r.out.line(m.Line) != nil {
+		if r.out.line(m.Raw) != nil {
 			break
 		}
 	}
@@ -247,7 +273,7 @@ func (r *Relay) pump(up *upstream) {
 		r.up = nil
 	}
 	waiting := up.waiting
-	up.waiting = map[string]acp.Envelope{}
+	up.waiting = map[rpc.ID]rpc.Message{}
 	r.mu.Unlock()
 	for _, m := range waiting {
 		_ = r.out.answer(m.ID, nil, errCutOff)
@@ -255,7 +281,7 @@ func (r *Relay) pump(up *upstream) {
 }
 
 // learn keeps which sessions are open. r.mu is held.
-func (r *Relay) learn(asked, m acp.Envelope) {
+func (r *Relay) learn(asked, m rpc.Message) {
 	if m.Err != nil {
 		return
 	}

@@ -1,8 +1,10 @@
 package acpserver
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -223,5 +225,37 @@ func TestQuestionOfSubAgent(t *testing.T) {
 	p.send(nil, "session/cancel", object{"sessionId": id})
 	if m := p.next(); m["error"] != nil || m["result"].(object)["stopReason"] != "cancelled" {
 		t.Errorf("the prompt ended with %v", m)
+	}
+}
+
+// TestClientLeavesWhileAsked: a client that goes away is none that can't be asked. Its
+// prompt is over, and the log has no more of it.
+func TestClientLeavesWhileAsked(t *testing.T) {
+	h := newHost(t)
+	ours, theirs := net.Pipe()
+	var log bytes.Buffer
+	over := make(chan error, 1)
+	go func() {
+		over <- Serve(context.Background(), ours, Options{Agents: h, Workspace: h, Version: "1", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	}()
+	p := newPeer(t, theirs, theirs)
+	id := p.open(h.dir, object{})
+	asked := make(chan error, 1)
+	h.do <- func(ctx context.Context, r *conversation.Run, _ []conversation.Item) (string, error) {
+		_, _, err := r.Ask(ctx, conversation.Question{Text: "May I?", Options: []conversation.Option{{ID: "yes", Label: "Yes", Kind: "allow_once"}}})
+		asked <- err
+		return "", err
+	}
+	p.send(1, "session/prompt", prompt(id, "go"))
+	if q := p.next(); q["method"] != "session/request_permission" {
+		t.Fatalf("it asks %v", q)
+	}
+	_ = theirs.Close()
+	_ = gone(t, over)
+	if err := gone(t, asked); err == nil {
+		t.Error("somebody has answered")
+	}
+	if strings.Contains(log.String(), "does not ask") {
+		t.Errorf("the log says %s", log.String())
 	}
 }

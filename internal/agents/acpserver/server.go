@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // Agents are the runs of our own agent.
@@ -54,7 +56,7 @@ type Options struct {
 // server serves one client.
 type server struct {
 	o    Options
-	conn *conn
+	conn *rpc.Conn
 	base context.Context // ends with the connection
 
 	mu       sync.Mutex
@@ -81,12 +83,17 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	base, end := context.WithCancel(ctx)
-	s := &server{o: o, conn: newConn(rw, o.Log), base: base, sessions: map[string]*session{}}
+	s := &server{o: o, base: base, sessions: map[string]*session{}}
+	s.conn = newConn(rw, s)
 	defer context.AfterFunc(ctx, func() { _ = rw.Close() })()
-	err := s.conn.serve(ctx, s)
+	err := s.conn.Run(ctx)
+	_ = rw.Close() // nobody goes on writing to a client that reads no more
 	end()
 	for _, t := range s.open() {
 		t.leave()
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", errGone, err)
 	}
 	return err
 }
@@ -99,7 +106,7 @@ func (s *server) open() []*session {
 
 // methods are what a client can ask, besides initialize, which says who it is, and
 // session/prompt, which is begun in the order in which prompts and cancellations come.
-var methods = map[string]func(*server, context.Context, json.RawMessage) (reply, error){
+var methods = map[string]func(*server, context.Context, json.RawMessage) (any, error){
 	"session/new":               (*server).newSession,
 	"session/load":              (*server).loadSession,
 	"session/resume":            (*server).resumeSession,
@@ -114,10 +121,11 @@ var methods = map[string]func(*server, context.Context, json.RawMessage) (reply,
 // steerMethod is our own.
 const steerMethod = "_sidecar/steer"
 
-// begin implements handler.
-func (s *server) begin(ctx context.Context, method string, params json.RawMessage) (func() (reply, error), error) {
+// begin is called for one request after the other; what takes its time is in the
+// function that it returns.
+func (s *server) begin(ctx context.Context, method string, params json.RawMessage) (func() (any, error), error) {
 	if method == "initialize" {
-		return func() (reply, error) { return s.initialize(params) }, nil
+		return func() (any, error) { return s.initialize(params) }, nil
 	}
 	s.mu.Lock()
 	greeted := s.greeted
@@ -131,19 +139,9 @@ func (s *server) begin(ctx context.Context, method string, params json.RawMessag
 	case method == "authenticate":
 		return nil, acp.Errorf(acp.CodeInvalidParams, "there is nothing to sign in to: a language model is set in backend.profiles of the settings")
 	case f != nil:
-		return func() (reply, error) { return f(s, ctx, params) }, nil
+		return func() (any, error) { return f(s, ctx, params) }, nil
 	}
 	return nil, acp.Errorf(acp.CodeMethodNotFound, "this agent has no %s; it offers what it said at initialize", method)
-}
-
-// heard implements handler.
-func (s *server) heard(method string, params json.RawMessage) {
-	if method != "session/cancel" {
-		return // others are not for us, as the protocol has it
-	}
-	if t, err := s.session(params); err == nil {
-		t.cancel()
-	}
 }
 
 // version1 is the version that is spoken here.
@@ -173,15 +171,15 @@ func initialized(params json.RawMessage, version string) (any, clientCan, error)
 	}, p.Can, err
 }
 
-func (s *server) initialize(params json.RawMessage) (reply, error) {
+func (s *server) initialize(params json.RawMessage) (any, error) {
 	says, can, err := initialized(params, s.o.Version)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.can, s.greeted = can, true
-	return reply{result: says}, nil
+	return says, nil
 }
 
 // read reads parameters.
@@ -240,31 +238,31 @@ type sessionParams struct {
 	MCPServers            []struct{ Name string }
 }
 
-func (s *server) newSession(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) newSession(_ context.Context, params json.RawMessage) (any, error) {
 	p, err := read[sessionParams](params)
 	if err == nil {
 		err = s.place(p.Cwd, p.AdditionalDirectories)
 	}
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	if _, err := s.o.Workspace.Model(s.o.Model); err != nil {
-		return reply{}, acp.Errorf(acp.CodeAuthRequired, "no language model can be asked: %s. Models are named in backend.profiles of the settings, and backend.profile says which one is used", strings.TrimRight(err.Error(), "."))
+		return nil, acp.Errorf(acp.CodeAuthRequired, "no language model can be asked: %s. Models are named in backend.profiles of the settings, and backend.profile says which one is used", strings.TrimRight(err.Error(), "."))
 	}
 	run, err := s.o.Agents.Begin(s.o.Mode, s.o.Model)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	t, since, err := s.take(run)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	return reply{
-		result: struct {
+	return rpc.Reply{
+		Result: struct {
 			SessionID string `json:"sessionId"`
 			state
 		}{run.ID(), t.state()},
-		then: func() { t.begin(since, p) },
+		Then: func() { t.begin(since, p) },
 	}, nil
 }
 
@@ -315,25 +313,25 @@ func (s *server) again(params json.RawMessage) (p sessionParams, t *session, sin
 }
 
 // loadSession goes on with a run, and tells first what was said in it.
-func (s *server) loadSession(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) loadSession(_ context.Context, params json.RawMessage) (any, error) {
 	p, t, since, err := s.again(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	events, _, err := t.run.History(0, since+1, 0)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	t.replay(events)
-	return reply{t.state(), func() { t.begin(since, p) }}, nil
+	return rpc.Reply{Result: t.state(), Then: func() { t.begin(since, p) }}, nil
 }
 
-func (s *server) resumeSession(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) resumeSession(_ context.Context, params json.RawMessage) (any, error) {
 	p, t, since, err := s.again(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	return reply{t.state(), func() { t.begin(since, p) }}, nil
+	return rpc.Reply{Result: t.state(), Then: func() { t.begin(since, p) }}, nil
 }
 
 // listed is a session as a list has it.
@@ -344,24 +342,24 @@ type listed struct {
 	UpdatedAt string `json:"updatedAt,omitempty"`
 }
 
-func (s *server) listSessions(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) listSessions(_ context.Context, params json.RawMessage) (any, error) {
 	p, err := read[struct{ Cwd *string }](params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	list := []listed{}
 	dir := s.o.Workspace.Folders()[0]
 	if p.Cwd == nil || same(*p.Cwd, dir) {
 		all, err := s.o.Agents.Runs()
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		for _, i := range all {
 			list = append(list, listed{i.Run, dir, i.Title, s.changedAt(i)})
 		}
 	}
 	slices.Reverse(list) // the newest first
-	return reply{result: map[string]any{"sessions": list}}, nil
+	return map[string]any{"sessions": list}, nil
 }
 
 func same(a, b string) bool {
@@ -371,13 +369,13 @@ func same(a, b string) bool {
 }
 
 // closeSession stops what the agent does. The run stays, to be loaded again.
-func (s *server) closeSession(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) closeSession(_ context.Context, params json.RawMessage) (any, error) {
 	t, err := s.session(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	s.drop(t)
-	return reply{}, nil
+	return nil, nil
 }
 
 func (s *server) drop(t *session) {
@@ -391,10 +389,10 @@ func (s *server) drop(t *session) {
 }
 
 // deleteSession ends a run. Its journal stays, and what it wrote.
-func (s *server) deleteSession(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) deleteSession(_ context.Context, params json.RawMessage) (any, error) {
 	p, err := read[struct{ SessionID string }](params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	s.mu.Lock()
 	t := s.sessions[p.SessionID]
@@ -404,10 +402,10 @@ func (s *server) deleteSession(_ context.Context, params json.RawMessage) (reply
 	}
 	run, err := s.o.Agents.Get(p.SessionID)
 	if errors.Is(err, conversation.ErrUnknown) {
-		return reply{}, nil // as the protocol has it
+		return nil, nil // as the protocol has it
 	}
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	return reply{}, run.Close()
+	return nil, run.Close()
 }

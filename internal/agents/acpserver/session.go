@@ -77,7 +77,7 @@ func (t *session) begin(since int64, p sessionParams) {
 
 func (t *session) tell(updates ...any) {
 	for _, u := range updates {
-		_ = t.server.conn.send(nil, "session/update", map[string]any{"sessionId": t.run.ID(), "update": u}) // who has gone needs none
+		_ = t.server.conn.Notify(t.base, "session/update", map[string]any{"sessionId": t.run.ID(), "update": u}) // who has gone needs none
 	}
 }
 
@@ -194,7 +194,7 @@ func (t *session) busy() bool {
 }
 
 // prompt has the agent hear a prompt, and returns what waits for the end of its turn.
-func (s *server) prompt(ctx context.Context, params json.RawMessage) (func() (reply, error), error) {
+func (s *server) prompt(ctx context.Context, params json.RawMessage) (func() (any, error), error) {
 	t, err := s.session(params)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *server) prompt(ctx context.Context, params json.RawMessage) (func() (re
 	if err != nil {
 		return nil, err
 	}
-	return func() (reply, error) {
+	return func() (any, error) {
 		var e ended
 		select {
 		case e = <-now.ended:
@@ -220,9 +220,9 @@ func (s *server) prompt(ctx context.Context, params json.RawMessage) (func() (re
 			e = <-now.ended
 		}
 		if e.err != nil {
-			return reply{}, e.err
+			return nil, e.err
 		}
-		return reply{result: map[string]string{"stopReason": e.stop}}, nil
+		return map[string]string{"stopReason": e.stop}, nil
 	}, nil
 }
 
@@ -280,34 +280,34 @@ func (t *session) leave() {
 }
 
 // steer tells an agent something that works.
-func (s *server) steer(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) steer(_ context.Context, params json.RawMessage) (any, error) {
 	t, err := s.session(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	p, err := read[struct {
 		Text   string
 		Prompt []acp.Content
 	}](params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	if p.Text != "" {
 		p.Prompt = append(p.Prompt, acp.Text(p.Text))
 	}
 	item, err := itemOf(p.Prompt)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	t.mu.Lock() // what is told of it waits
 	defer t.mu.Unlock()
 	if t.turn == nil {
-		return reply{}, acp.Errorf(acp.CodeInvalidRequest, "no prompt of this session is under way: send session/prompt")
+		return nil, acp.Errorf(acp.CodeInvalidRequest, "no prompt of this session is under way: send session/prompt")
 	}
 	id, err := t.run.Prompt(item, conversation.Steer)
 	if err != nil {
-		return reply{}, acp.Errorf(acp.CodeInvalidParams, "%s", err)
+		return nil, acp.Errorf(acp.CodeInvalidParams, "%s", err)
 	}
 	t.mine[id] = true
-	return reply{result: map[string]string{"item": id}}, nil
+	return map[string]string{"item": id}, nil
 }

@@ -57,16 +57,16 @@ func (t *session) state() state {
 	return st
 }
 
-func (s *server) setMode(_ context.Context, params json.RawMessage) (reply, error) {
+func (s *server) setMode(_ context.Context, params json.RawMessage) (any, error) {
 	t, err := s.session(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	p, err := read[struct{ ModeID string }](params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	return reply{}, t.useMode(p.ModeID)
+	return nil, t.useMode(p.ModeID)
 }
 
 func (t *session) useMode(mode string) error {
@@ -76,17 +76,17 @@ func (t *session) useMode(mode string) error {
 	return nil
 }
 
-func (s *server) setConfig(ctx context.Context, params json.RawMessage) (reply, error) {
+func (s *server) setConfig(ctx context.Context, params json.RawMessage) (any, error) {
 	t, err := s.session(params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	p, err := read[struct {
 		ConfigID string
 		Value    string
 	}](params)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	switch p.ConfigID {
 	case modeOption:
@@ -99,9 +99,9 @@ func (s *server) setConfig(ctx context.Context, params json.RawMessage) (reply, 
 		err = acp.Errorf(acp.CodeInvalidParams, "there is no option %.100q: there are %s and %s", p.ConfigID, modeOption, modelOption)
 	}
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	return reply{result: map[string]any{"configOptions": t.state().Config}}, nil
+	return map[string]any{"configOptions": t.state().Config}, nil
 }
 
 // changedAt is when something last happened in a run.

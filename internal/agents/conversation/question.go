@@ -187,11 +187,11 @@ func (r *Run) closeQuestions(why string) {
 	}
 }
 
-// waitingFor is the oldest question that is open.
-func (r *Run) waitingFor() string {
+// waitsFor is the oldest question that is open.
+func waitsFor(questions map[string]*question) string {
 	first := ""
-	for id, q := range r.questions {
-		if first == "" || q.Seq < r.questions[first].Seq || q.Seq == r.questions[first].Seq && id < first {
+	for id, q := range questions {
+		if first == "" || q.Seq < questions[first].Seq || q.Seq == questions[first].Seq && id < first {
 			first = id
 		}
 	}

@@ -153,10 +153,11 @@ func (r *Run) suspend() error {
 // says so, with the title as it is now.
 func (r *Run) finish() error {
 	r.renew()
-	err := r.journal.rewrite(r.events)
-	_ = r.journal.file.Close()
+	var err error
+	r.journal, err = rewrite(r.journal, r.events)
+	_ = r.journal.Close()
 	if err == nil {
-		err = osfile.Rename(context.Background(), r.journal.path, r.store.path(r.id, true))
+		err = osfile.Rename(context.Background(), r.store.path(r.id, false), r.store.path(r.id, true))
 	}
 	if err != nil {
 		return fmt.Errorf("the journal of the run: %w", err)

@@ -1,13 +1,10 @@
 package conversation
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -178,21 +176,28 @@ func TestDiskFull(t *testing.T) {
 	now := time.Now()
 	s := openStore(t, Options{Dir: dir, Now: func() time.Time { return now }})
 	r, _ := start(t, s)
-	where := func(path string) {
+	none := filepath.Join(dir, "none")
+	do(t, ownfile.Mkdir(none, 0o700))
+	nowhere, err := linelog.Open(filepath.Join(none, "x"), 0)
+	do(t, err)
+	do(t, nowhere.Close())
+	do(t, ownfile.RemoveAll(none))
+	swap := func(to *linelog.Log) *linelog.Log {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.journal.path = path
+		was := r.journal
+		r.journal = to
+		return was
 	}
 	path := filepath.Join(dir, r.ID()+suffixOpen)
-	where(filepath.Join(dir, "none", "x"))
-	do(t, r.journal.file.Close())
+	whole := swap(nowhere)
 	for i := range 10 {
 		do(t, r.Emit(Event{Kind: Note, Text: fmt.Sprint("lost?", i)}))
 	}
 	if events := history(t, r); events[len(events)-1].Text != "lost?9" {
 		t.Error("it was not told")
 	}
-	where(path)
+	swap(whole)
 	now = now.Add(2 * retryTime)
 	do(t, r.Emit(Event{Kind: Note, Text: "next"}))
 	events, _, _, err := readJournal(path)
@@ -200,86 +205,42 @@ func TestDiskFull(t *testing.T) {
 	if n := len(events); events[n-2].Text != "lost?9" || events[n-1].Text != "next" {
 		t.Errorf("the journal has %v", kinds(events))
 	}
-	where(filepath.Join(dir, "none", "x"))
-	do(t, r.journal.file.Close())
+	whole = swap(nowhere)
 	do(t, r.Emit(Event{Kind: Note, Text: "the last"}))
-	where(path)
+	swap(whole)
 	do(t, s.Close())
 	if events, _, _, err = readJournal(path); err != nil || events[len(events)-1].Text != "the last" {
 		t.Errorf("the journal has %v, %v", kinds(events), err)
 	}
 }
 
-// TestKill kills a process in the middle of writing, many times over. What it
-// had told of before is there, and nothing is read that is half written.
-func TestKill(t *testing.T) {
-	if dir := os.Getenv("RUNS_TEST_CHILD"); dir != "" {
-		child(t, dir)
-		return
-	}
-	dir := t.TempDir()
-	for round := range 5 {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
-		cmd.Env = append(os.Environ(), "RUNS_TEST_CHILD="+dir)
-		out, err := cmd.StdoutPipe()
-		do(t, err)
-		do(t, cmd.Start())
-		var last struct {
-			Run string
-			Seq int64
-		}
-		lines := bufio.NewScanner(out)
-		for n := 0; n < 200+round*37 && lines.Scan(); n++ {
-			do(t, json.Unmarshal(lines.Bytes(), &last))
-		}
-		do(t, cmd.Process.Kill())
-		for lines.Scan() { // what it had told of before it died
-			_ = json.Unmarshal(lines.Bytes(), &last)
-		}
-		_ = cmd.Wait()
-		s := openStore(t, Options{Dir: dir, MaxBytes: 64 << 10})
-		r, err := s.Get(last.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		events := history(t, r)
-		ended := slices.IndexFunc(events, func(e Event) bool { return e.Kind == RunEnd })
-		if ended < 0 || events[ended].Reason != Interrupted || events[ended].Seq <= last.Seq {
-			t.Errorf("told up to %d, and the end is %v", last.Seq, kinds(events[max(0, len(events)-5):]))
-		}
-		if i := r.Info(); i.State != Waiting || i.WaitingFor == "" {
-			t.Errorf("after the kill: %+v", i)
-		}
-		if got := told(events); !strings.Contains(got, fmt.Sprintf("<%d>", last.Seq)) {
-			t.Errorf("event %d was told and is lost", last.Seq)
-		}
-		do(t, r.Close())
-		do(t, s.Close())
-	}
-}
-
-// child writes until it is killed, and says what it has written.
-func child(t *testing.T, dir string) {
-	s, err := Open(Options{Dir: dir, MaxBytes: 64 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestCrash: the process ends at once while the agent works, a message is half told and a
+// question is open.
+func TestCrash(t *testing.T) {
+	dir, after := t.TempDir(), t.TempDir()
+	s := openStore(t, Options{Dir: dir})
 	r, d := start(t, s)
 	prompt1(t, r, "go", "")
 	<-d.prompts
 	go func() { _, _, _ = r.Ask(context.Background(), Question{Text: "?"}) }()
 	await(t, r.Subscribe(0), ofKind(Asked))
-	for i := 0; ; i++ {
-		r.mu.Lock()
-		seq := r.seq + 1
-		if r.tail != nil && r.tail.message != fmt.Sprint("m", i/10) {
-			seq++ // the message before is settled first
-		}
-		err := r.tell(Event{Kind: Text, Message: fmt.Sprint("m", i/10), Delta: fmt.Sprintf("<%d>", seq) + strings.Repeat("y", 300)})
-		r.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Printf("{\"run\":%q,\"seq\":%d}\n", r.id, seq)
+	do(t, r.Emit(Event{Kind: Text, Message: "m", Delta: "half a sen"}))
+	last := r.Seq()
+	journal, err := os.ReadFile(s.path(r.ID(), false))
+	do(t, err)
+	do(t, ownfile.WriteFile(filepath.Join(after, r.ID()+suffixOpen), journal, 0o600))
+	s = openStore(t, Options{Dir: after})
+	r, err = s.Get(r.ID())
+	do(t, err)
+	events := history(t, r)
+	ended := slices.IndexFunc(events, func(e Event) bool { return e.Kind == RunEnd })
+	if ended < 0 || events[ended].Reason != Interrupted || events[ended].Seq <= last {
+		t.Errorf("told up to %d, and then %v", last, kinds(events))
+	}
+	if i := r.Info(); i.State != Waiting || i.WaitingFor == "" {
+		t.Errorf("after the crash: %+v", i)
+	}
+	if got := told(events); !strings.HasSuffix(got, "half a sen") {
+		t.Errorf("said %q", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 )
 
 // Run is one conversation with an agent.
@@ -20,8 +22,9 @@ type Run struct {
 	mu      sync.Mutex
 	info    Info
 	driver  Driver
-	journal *journal
-	retry   time.Time // of writing the journal anew
+	journal *linelog.Log
+	behind  bool      // the journal lacks events and must be rewritten
+	retry   time.Time // of that
 	events  []entry   // ordered by Seq
 	bytes   int       // of events
 	seq     int64
@@ -105,7 +108,7 @@ func (r *Run) Info() Info {
 	i := r.info
 	i.HeardAt = r.heardAt
 	i.Step, i.Pending, i.Usage, i.Attached = r.steps, len(r.queue), r.usage, r.driver != nil
-	i.WaitingFor = r.waitingFor()
+	i.WaitingFor = waitsFor(r.questions)
 	return i
 }
 
@@ -183,13 +186,13 @@ func (r *Run) tellText(e Event) error {
 			r.dropTail()
 			e.Message = t.name
 		} else {
-			e.Message = r.name(e.Message)
+			e.Message = partName(r.parts, e.Message)
 		}
 		return r.append(e)
 	}
 	e.Text = ""
 	if t == nil {
-		t = &tail{kind: e.Kind, message: e.Message, role: e.Role, parent: e.Parent, name: r.name(e.Message), first: r.seq + 1}
+		t = &tail{kind: e.Kind, message: e.Message, role: e.Role, parent: e.Parent, name: partName(r.parts, e.Message), first: r.seq + 1}
 	}
 	e.Message = t.name
 	if err := r.append(e); err != nil {
@@ -200,11 +203,11 @@ func (r *Run) tellText(e Event) error {
 	return nil
 }
 
-// name gives a message that goes on after it was settled another id, because the
+// partName gives a message that goes on after it was settled another id, because the
 // whole text of the first part is told already.
-func (r *Run) name(message string) string {
-	r.parts[message]++
-	if n := r.parts[message]; n > 1 {
+func partName(parts map[string]int, message string) string {
+	parts[message]++
+	if n := parts[message]; n > 1 {
 		return fmt.Sprintf("%s#%d", message, n)
 	}
 	return message
@@ -260,12 +263,13 @@ func (r *Run) append(e Event) error {
 	r.attribute(e)
 	r.events = append(r.events, entry{e, len(line)})
 	r.bytes += len(line)
-	if !r.journal.bad {
-		if err := r.journal.append(line); err != nil {
+	if !r.behind {
+		if err := r.journal.Append(line); err != nil {
+			r.behind = true
 			r.store.log.Error("the journal of a run can't be written", "run", r.id, "error", err)
 		}
 	}
-	if r.journal.bad && !e.Time.Before(r.retry) || r.journal.size > r.store.opts.MaxBytes {
+	if r.behind && !e.Time.Before(r.retry) || r.journal.Size() > r.store.opts.MaxBytes {
 		r.shrink()
 	}
 	if durable[e.Kind] {
@@ -302,8 +306,9 @@ func (r *Run) shrink() {
 	if r.bytes > limit {
 		r.dropOldest(limit)
 	}
-	if err := r.journal.rewrite(r.events); err != nil {
-		r.journal.bad = true
+	var err error
+	r.journal, err = rewrite(r.journal, r.events)
+	if r.behind = err != nil; r.behind {
 		r.retry = r.store.opts.Now().Add(retryTime)
 		r.store.log.Error("the journal of a run can't be written anew", "run", r.id, "error", err)
 	}

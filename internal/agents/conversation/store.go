@@ -1,12 +1,12 @@
 package conversation
 
 import (
-	"bufio"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 )
 
 // Options of a Store. Dir is required.
@@ -129,7 +130,7 @@ func lock(dir string) (*os.File, error) {
 
 func (s *Store) openFile(name string) error {
 	path := filepath.Join(s.opts.Dir, name)
-	if strings.HasPrefix(name, ".run-") { // written when the process ended
+	if strings.HasPrefix(name, linelog.NewPrefix) { // written when the process ended
 		return os.Remove(path)
 	}
 	if id, ok := strings.CutSuffix(name, suffixEnded); ok {
@@ -143,24 +144,21 @@ func (s *Store) openFile(name string) error {
 
 // openEnded reads only what the run is.
 func (s *Store) openEnded(id, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
+	for line, err := range linelog.Lines(path) {
+		if err != nil {
+			return err
+		}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		r := s.newRun(id)
+		r.started(e)
+		r.info.State = Ended
+		s.runs[id] = r
+		return nil
 	}
-	defer file.Close()
-	line, err := bufio.NewReader(file).ReadBytes('\n')
-	if err != nil {
-		return err
-	}
-	var e Event
-	if err := json.Unmarshal(line, &e); err != nil {
-		return err
-	}
-	r := s.newRun(id)
-	r.started(e)
-	r.info.State = Ended
-	s.runs[id] = r
-	return nil
+	return io.EOF
 }
 
 func (s *Store) openOpen(id, path string) error {
@@ -181,7 +179,7 @@ func (s *Store) openOpen(id, path string) error {
 		r.events, r.tail = nil, nil
 		return os.Rename(path, s.path(id, true))
 	}
-	if r.journal, err = openJournal(path, good); err != nil {
+	if r.journal, err = linelog.Open(path, good); err != nil {
 		return err
 	}
 	r.recover()
@@ -224,7 +222,7 @@ func (s *Store) Start(spec Spec) (*Run, error) {
 	}
 	r := s.newRun("run-" + strings.ToLower(rand.Text()[:12]))
 	var err error
-	if r.journal, err = openJournal(s.path(r.id, false), 0); err != nil {
+	if r.journal, err = linelog.Open(s.path(r.id, false), 0); err != nil {
 		return nil, fmt.Errorf("the journal of the run: %w", err)
 	}
 	start := Event{Kind: RunStart, Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode, Once: spec.Once}
@@ -319,9 +317,9 @@ func (s *Store) syncLoop(wake <-chan struct{}) {
 		s.syncMu.Unlock()
 		for r := range dirty {
 			r.mu.Lock()
-			file := r.journal.file
+			journal := r.journal
 			r.mu.Unlock()
-			_ = file.Sync() // of one that was replaced or closed it fails, and isn't needed
+			_ = journal.Sync() // of one that was replaced or closed it fails, and isn't needed
 		}
 	}
 }
@@ -356,6 +354,7 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 	var errs []error
+	var err error
 	for _, r := range all {
 		errs = append(errs, r.suspend())
 	}
@@ -368,10 +367,11 @@ func (s *Store) Close() error {
 	for _, r := range all {
 		r.mu.Lock()
 		if r.journal != nil && r.info.State != Ended {
-			if r.journal.bad {
-				errs = append(errs, r.journal.rewrite(r.events))
+			if r.behind {
+				r.journal, err = rewrite(r.journal, r.events)
+				errs = append(errs, err)
 			}
-			errs = append(errs, r.journal.file.Sync(), r.journal.file.Close())
+			errs = append(errs, r.journal.Sync(), r.journal.Close())
 		}
 		r.mu.Unlock()
 	}

@@ -156,6 +156,7 @@ type Agent struct {
 	repeats  repeats
 
 	callsLeft int64 // of the latest answer, as many as the budget has room for; only the turn uses it
+	wordless  int64 // tokens of the conversation when a model wrote no summary of it; only the turn uses it
 }
 
 var _ conversation.Driver = (*Agent)(nil)
@@ -181,12 +182,12 @@ func Open(o Options) (*Agent, error) {
 	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}, running: map[string]*running{}}
 	if a.talk.budget == nil && o.Budget != (Budget{}) {
 		if err := a.keep(Item{Kind: Raised, Budget: &o.Budget}); err != nil {
-			return nil, errors.Join(err, j.file.Close())
+			return nil, errors.Join(err, j.log.Close())
 		}
 	}
 	if o.Parent != nil && len(items) == 1 {
 		if err := a.keep(Item{Kind: Drawn, Run: o.Run.Info().Parent}); err != nil {
-			return nil, errors.Join(err, j.file.Close())
+			return nil, errors.Join(err, j.log.Close())
 		}
 	}
 	a.pool = &pool{used: a.talk.used}
@@ -303,13 +304,14 @@ func (a *Agent) learn() ([]Tool, error) {
 
 // Steer implements runs.Driver: the item is heard at the next step.
 func (a *Agent) Steer(_ context.Context, i conversation.Item) error {
+	words := a.words(i)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.hearing {
 		return conversation.ErrNoSteer
 	}
 	a.repeats.forget()
-	return a.kept([]*Item{{Kind: Said, Said: a.words(i)}})
+	return a.kept([]*Item{{Kind: Said, Said: words}})
 }
 
 // Pause implements runs.Pauser: what runs is finished, and no step begins.
@@ -347,7 +349,7 @@ func (a *Agent) Cancel(context.Context) error { return nil }
 // Close implements runs.Driver.
 func (a *Agent) Close() error {
 	a.mu.Lock()
-	err := a.journal.file.Close()
+	err := a.journal.log.Close()
 	a.mu.Unlock()
 	if a.o.Close != nil {
 		err = errors.Join(err, a.o.Close())
@@ -393,7 +395,7 @@ func Settle(run string, beside func(run string) string) error {
 		used := newTalk(items).used
 		err = j.append(&Item{Kind: Spent, Run: run, Usage: &used})
 	}
-	return errors.Join(err, j.file.Close())
+	return errors.Join(err, j.log.Close())
 }
 
 // Raise sets the budget anew; what was used counts.

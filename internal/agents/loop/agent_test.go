@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
@@ -100,7 +102,7 @@ func TestJournalTorn(t *testing.T) {
 				t.Fatalf("%d items, %v", len(items), err)
 			}
 			r.must(j.append(&Item{Kind: Said, Said: &Words{Text: "more"}}))
-			r.must(j.file.Close())
+			r.must(j.log.Close())
 			if items := r.items(); len(items) != 6 || items[5].N != 6 {
 				t.Errorf("then it has %d items", len(items))
 			}
@@ -110,16 +112,19 @@ func TestJournalTorn(t *testing.T) {
 
 // Behaviour 1: on a full disk nothing is done that is not in the journal.
 func TestFullDisk(t *testing.T) {
-	full, err := ownfile.Device("/dev/full", os.O_RDWR)
+	device, err := ownfile.Device("/dev/full", os.O_RDWR)
 	if err != nil {
-		t.Skip("there is no full disk here: ", err)
+		needs.Skip(t, needs.Mounts, "there is no full disk here: ", err)
 	}
 	r := newRig(t)
+	r.must(device.Close())
+	full, err := linelog.Open("/dev/full", 0)
+	r.must(err)
 	r.prompt("hello")
 	u := r.turn()
 	r.agent.mu.Lock()
-	whole := r.agent.journal.file
-	r.agent.journal.file = full
+	whole := r.agent.journal.log
+	r.agent.journal.log = full
 	r.agent.mu.Unlock()
 	defer whole.Close()
 	u.call(call("write", `{}`))

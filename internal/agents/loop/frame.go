@@ -47,7 +47,9 @@ func (a *Agent) frameNow() error {
 func frame(b Backend, list []Tool, old *Frame, facts func() Facts) Frame {
 	next := Frame{Profile: b.Profile, Model: b.Name}
 	if old == nil {
-		next.System, next.Why = Instructions(facts()), "begin"
+		f := facts()
+		f.Tools, f.Small = list, b.Text
+		next.System, next.Why = Instructions(f), "begin"
 	} else {
 		next.System = old.System
 	}

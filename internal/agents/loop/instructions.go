@@ -1,8 +1,9 @@
 package loop
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -17,25 +18,44 @@ type Facts struct {
 	Date    string // such as 2026-11-26
 	Mode    string
 	Means   string // what the mode does, in a sentence
+	Advice  string // what the mode asks of an agent
 	Plans   bool   // nothing may be changed until the user has approved a plan
 	Files   []File // instructions of the project's
 	Skills  []Skill
 	Task    string // of a sub-agent
+	Tools   []Tool // that it begins with
+	Small   bool   // the model is one that needs examples
+}
+
+// Has reports whether the agent has one of some tools.
+func (f Facts) Has(names ...string) bool {
+	return slices.ContainsFunc(f.Tools, func(t Tool) bool { return slices.Contains(names, t.Name) })
+}
+
+// Roots are the folders with which paths begin; "" where there is one alone.
+func (f Facts) Roots() string {
+	if len(f.Folders) < 2 {
+		return ""
+	}
+	return strings.Join(f.Folders, ", ")
 }
 
 // File is a file with instructions.
-type File struct{ Name, Text string }
+type File struct {
+	Name, Text string
+	Untrusted  bool // the user does not trust the workspace
+}
 
-//go:embed prompts/system.md
-var systemPrompt string
+//go:embed prompts/system.md prompts/subagent.md prompts/small.md
+var promptFiles embed.FS
 
 //go:embed prompts/compact.md
 var compactPrompt string
 
 // InstructionsVersion is that of our prompts: it grows with each change of their meaning.
-const InstructionsVersion = 3
+const InstructionsVersion = 5
 
-var systemTemplate = template.Must(template.New("system").Parse(systemPrompt))
+var systemTemplate = template.Must(template.ParseFS(promptFiles, "prompts/*.md")).Lookup("system.md")
 
 // Instructions are the system prompt.
 func Instructions(f Facts) string {

@@ -162,6 +162,9 @@ type End struct {
 // models call their calls may come twice.
 func callKey(answer, place int) string { return fmt.Sprintf("%d.%d", answer, place) }
 
+// empty reports whether an answer has nothing for anybody: neither words nor calls.
+func (a *Answer) empty() bool { return len(a.calls()) == 0 && textOf(a.Blocks) == "" }
+
 // calls are the places of the calls among the blocks of an answer.
 func (a *Answer) calls() (places []int) {
 	for i, b := range a.Blocks {

@@ -1,25 +1,22 @@
 package loop
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 )
 
 // journal is the file of a conversation: a line for each item, on the disk before
 // anything follows from it.
 type journal struct {
-	file *os.File
-	size int64
-	n    int // the number of the latest item
-	now  func() time.Time
-	torn error // what is in the file is not known any more
+	log *linelog.Log
+	n   int // the number of the latest item
+	now func() time.Time
 }
 
 // maxLine bounds an item, in bytes.
@@ -35,45 +32,27 @@ func openJournal(path string, now func() time.Time) (*journal, []Item, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	log, err := linelog.Open(path, good)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
-	j := &journal{file: file, size: good, n: len(items), now: now}
-	if err := errors.Join(file.Truncate(good), seek(file, good)); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrJournal, errors.Join(err, file.Close()))
-	}
+	j := &journal{log: log, n: len(items), now: now}
 	if len(items) == 0 {
 		i := Item{Kind: Begins, Version: version}
 		if err := j.append(&i); err != nil {
-			return nil, nil, errors.Join(err, file.Close())
+			return nil, nil, errors.Join(err, log.Close())
 		}
 		items = append(items, i)
 	}
 	return j, items, nil
 }
 
-func seek(f *os.File, to int64) error {
-	_, err := f.Seek(to, io.SeekStart)
-	return err
-}
-
 // readItems reads the items of a file and how many bytes they have; a file that is not
 // there has none.
 func readItems(path string) (items []Item, good int64, err error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrJournal, err)
-	}
-	defer file.Close()
-	r := bufio.NewReaderSize(file, 256<<10)
-	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return items, good, nil
+	for line, err := range linelog.Lines(path) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, 0, nil
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("%w: %w", ErrJournal, err)
@@ -88,14 +67,12 @@ func readItems(path string) (items []Item, good int64, err error) {
 		items = append(items, i)
 		good += int64(len(line))
 	}
+	return items, good, nil
 }
 
 // append numbers items and brings them to the disk. After an error the file has what it
 // had before.
 func (j *journal) append(items ...*Item) error {
-	if j.torn != nil {
-		return j.torn
-	}
 	var lines bytes.Buffer
 	for k, i := range items {
 		i.N, i.Time = j.n+k+1, j.now().UTC()
@@ -109,18 +86,9 @@ func (j *journal) append(items ...*Item) error {
 		lines.Write(line)
 		lines.WriteByte('\n')
 	}
-	_, err := j.file.Write(lines.Bytes())
-	if err == nil {
-		err = j.file.Sync()
+	if err := j.log.AppendSync(lines.Bytes()); err != nil {
+		return fmt.Errorf("%w can't be written: %w", ErrJournal, err)
 	}
-	if err != nil {
-		err = fmt.Errorf("%w can't be written: %w", ErrJournal, err)
-		if torn := errors.Join(j.file.Truncate(j.size), seek(j.file, j.size)); torn != nil {
-			j.torn = errors.Join(err, torn)
-		}
-		return err
-	}
-	j.size += int64(lines.Len())
 	j.n += len(items)
 	return nil
 }

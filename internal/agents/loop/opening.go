@@ -38,7 +38,7 @@ func (a *Agent) Opening() (Opening, error) {
 	}
 	facts := a.host.Facts()
 	o.Frame = frame(b, list, nil, func() Facts { return facts })
-	facts.Files = nil
+	facts.Files, facts.Tools = nil, list
 	ours := len(Instructions(facts))
 	o.Parts = []Part{part("instructions", ours), part("the project's instructions", len(o.System)-ours), part("tools", o.toolBytes())}
 	return o, nil

@@ -87,7 +87,7 @@ func (a *Agent) Fork(path, place string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(j.append(&Item{Kind: Forked}), j.file.Close())
+	return errors.Join(j.append(&Item{Kind: Forked}), j.log.Close())
 }
 
 // NoteRewound is the reason of the note that tells of a rewind. Its Ref is the name of

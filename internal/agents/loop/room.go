@@ -16,8 +16,8 @@ import (
 const (
 	usualWindow = 128_000 // of a model of which nothing is known
 	fullAt      = 0.8     // of the window: time to make room
-	keepRecent  = 40_000  // tokens of results that are never pruned
-	worthIt     = 20_000  // tokens that pruning has to win
+	keepRecent  = 0.3     // of the window: results that are never pruned
+	worthIt     = 0.15    // of the window: what pruning has to win
 	keepWords   = 20_000  // tokens of the user's words that are kept as they are
 	keepTail    = 0.2     // of the window: the latest steps that a summary leaves as they are
 )
@@ -78,27 +78,38 @@ func (t *talk) since(n int) (size int64) {
 	return size
 }
 
+// part is a part of the model's window, in tokens.
+func (b Backend) part(of float64) int64 {
+	window := usualWindow
+	if b.Window > 0 {
+		window = b.Window
+	}
+	return int64(of * float64(window))
+}
+
 // makeRoom shrinks the conversation when it fills most of the window.
 func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
-	window := int64(usualWindow)
-	if b.Window > 0 {
-		window = int64(b.Window)
-	}
+	full := b.part(fullAt)
 	a.mu.Lock()
 	size := a.talk.size()
 	a.mu.Unlock()
-	if size < int64(fullAt*float64(window)) {
+	if size < full || size < a.wordless+b.part(worthIt) {
 		return nil
 	}
-	pruned, err := a.prune(worthIt)
+	pruned, err := a.prune(b, b.part(worthIt))
 	if err != nil {
 		return err
 	}
-	if size-pruned < int64(fullAt*float64(window)) {
+	if size-pruned < full {
 		return nil
 	}
 	err = a.shorten(ctx, b, "", true)
-	if errors.As(err, new(*heldError)) {
+	switch {
+	case errors.Is(err, errNoWords):
+		a.wordless = size // which it is asked for again later
+		a.emit(conversation.Event{Kind: conversation.Note, Reason: "compaction", Text: "The model wrote no summary, so the conversation stays as it is."})
+		return nil
+	case errors.As(err, new(*heldError)):
 		return nil // the provider says whether it is too long
 	}
 	return other(err)
@@ -115,7 +126,7 @@ func other(err error) error {
 // shrink makes room because a model has said that there is none. Its window is smaller
 // than what it was sent, whatever is known of it.
 func (a *Agent) shrink(ctx context.Context, b Backend) error {
-	if won, err := a.prune(worthIt); err != nil || won > 0 {
+	if won, err := a.prune(b, b.part(worthIt)); err != nil || won > 0 {
 		return err
 	}
 	a.mu.Lock()
@@ -125,71 +136,6 @@ func (a *Agent) shrink(ctx context.Context, b Backend) error {
 		b.Window = size
 	}
 	return other(a.shorten(ctx, b, "", true))
-}
-
-// prune takes old results out of requests, if that wins so many tokens. Failures stay,
-// and what is recent. It returns how many it has won.
-func (a *Agent) prune(atLeast int64) (won int64, err error) {
-	a.mu.Lock()
-	keys, won := a.prunable()
-	if won >= atLeast {
-		err = a.kept([]*Item{{Kind: Pruned, Calls: keys}})
-	}
-	a.mu.Unlock()
-	if won < atLeast || err != nil {
-		return 0, err
-	}
-	a.emit(conversation.Event{Kind: conversation.Compaction, Reason: "pruned", Text: fmt.Sprintf("%d old results are no longer sent to the model, about %d tokens. It can read them again.", len(keys), won)})
-	return won, nil
-}
-
-// prunable are the results that may go, and how many tokens they have. mu is held.
-func (a *Agent) prunable() (keys []string, won int64) {
-	begin := 0
-	if s := a.talk.summary; s != nil {
-		begin = s.Summary.Through
-	}
-	recent := int64(0)
-	for k := len(a.talk.live) - 1; k >= 0 && a.talk.live[k].N > begin; k-- {
-		i := &a.talk.live[k]
-		if i.Kind != Resulted || i.Result.Failed || a.talk.pruned[i.Result.Call] {
-			continue
-		}
-		size := tokens(len(i.Result.Text))
-		if recent += size; recent <= keepRecent || size < 100 || a.stays(i.Result.Call) {
-			continue
-		}
-		keys = append(keys, i.Result.Call)
-		won += size
-	}
-	slices.Reverse(keys)
-	return keys, won
-}
-
-// stays reports whether a result is never pruned: a skill tells the agent how to work, and
-// an answer of the user's is their word.
-func (a *Agent) stays(key string) bool {
-	c, ok := a.talk.call(key)
-	return ok && (c.Name == useSkill || askedWith(c.Name) != "")
-}
-
-// askedWith is the argument of a tool to which the user answers; "": its results are not
-// the user's words.
-func askedWith(tool string) string {
-	return map[string]string{"ask_user": "question", "propose_plan": "plan"}[tool]
-}
-
-// call is a call by its key.
-func (t *talk) call(key string) (c model.Block, ok bool) {
-	var answer, place int
-	if _, err := fmt.Sscanf(key, "%d.%d", &answer, &place); err != nil {
-		return c, false
-	}
-	k, ok := slices.BinarySearchFunc(t.live, answer, func(i Item, n int) int { return i.N - n })
-	if !ok || t.live[k].Kind != Answered || place >= len(t.live[k].Answer.Blocks) {
-		return c, false
-	}
-	return t.live[k].Answer.Blocks[place], true
 }
 
 // errNothing says that there is nothing to make shorter.
@@ -252,15 +198,11 @@ func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error
 // cutAt is the last item that a summary stands for; 0: there is nothing. The latest steps
 // stay as they are, if they are short.
 func (t *talk) cutAt(b Backend) int {
-	window := usualWindow
-	if b.Window > 0 {
-		window = b.Window
-	}
 	begin := 0
 	if t.summary != nil {
 		begin = t.summary.N
 	}
-	room, through := int64(keepTail*float64(window)), t.last
+	room, through := b.part(keepTail), t.last
 	for k := len(t.live) - 1; k >= 0 && t.live[k].N > begin; k-- {
 		i := &t.live[k]
 		switch i.Kind {
@@ -295,7 +237,11 @@ func (t *talk) anything(after, through int) bool {
 	return false
 }
 
-// summarize has the model write a summary. When even that is too long for it, it reads
+// errNoWords says that a model wrote no summary.
+var errNoWords = errors.New("the model wrote no summary, so the conversation stays as it is; shorten it with another model, or begin a new run")
+
+// summarize has the model write a summary. It is asked a second time when it has written
+// nothing. When even that is too long for it, it reads
 // the later part alone; what it then does not know, the user's words still say.
 func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, error) {
 	a.mu.Lock()
@@ -304,9 +250,9 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 	before.forget()
 	before.live = slices.DeleteFunc(slices.Clone(before.live), func(i Item) bool { return i.N > through })
 	before.last = through
-	all := before.messages()
+	all, asked := before.messages(), 0
 	for {
-		q := model.Request{System: before.frame.System, Tools: before.frame.Tools, ToolText: before.frame.ToolText, Messages: withLast(all), MaxTokens: expected(b)}
+		q := model.Request{System: before.frame.System, Tools: before.frame.Tools, ToolText: before.frame.ToolText, NoCalls: true, Messages: withLast(all), MaxTokens: expected(b)}
 		hold := Usage{Tokens: before.size()}
 		if err := a.pool.reserve(hold); err != nil {
 			hold = Usage{} // it is made all the same: without it the run could not go on
@@ -318,7 +264,13 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 			return "", errors.Join(err, kept)
 		}
 		if err == nil {
-			return textOf(said.Blocks), nil
+			if words := textOf(said.Blocks); words != "" {
+				return words, nil
+			}
+			if asked++; asked == 2 {
+				return "", errNoWords
+			}
+			continue
 		}
 		f := model.FailureOf(err)
 		if f == nil || f.Cause != model.TooLong {

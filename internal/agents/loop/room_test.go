@@ -38,7 +38,7 @@ func TestPruneFirst(t *testing.T) {
 		u := r.turn()
 		if text := read(u.Request); strings.Contains(text, "was taken out to save room") {
 			whole(t, u.Request)
-			for want, has := range map[string]bool{`{"n":0}word`: false, "failed word": true, "skill word": true, fmt.Sprintf(`{"n":%d}word`, n-1): true, fmt.Sprintf(`{"n":%d}word`, n-3): true} {
+			for want, has := range map[string]bool{`{"n":0}word`: false, "failed word": true, "skill word": true, fmt.Sprintf(`{"n":%d}word`, n-1): true, fmt.Sprintf(`{"n":%d}word`, n-2): true} {
 				if strings.Contains(text, want) != has {
 					t.Errorf("%q is there: %v", want, !has)
 				}
@@ -77,7 +77,7 @@ func TestCompaction(t *testing.T) {
 		r.turn().call(call("read_fails", fmt.Sprintf(`{"n":%d}`, i)))
 	}
 	u := r.turn()
-	if text := read(u.Request); !strings.Contains(text, "about to be shortened") || u.Tools == nil {
+	if text := read(u.Request); !strings.Contains(text, "about to be shortened") || u.Tools == nil || !u.NoCalls {
 		t.Fatalf("it does not ask for a summary:\n%.2000s", text)
 	}
 	whole(t, u.Request)
@@ -360,6 +360,8 @@ func TestOddAnswers(t *testing.T) {
 		"cut once":       {[]model.Answer{said("half", model.Length), said("whole", model.Done)}, conversation.Done, 2},
 		"cut for ever":   {[]model.Answer{said("a", model.Length), said("b", model.Length), said("c", model.Length), said("d", model.Length)}, conversation.Failed, 4},
 		"empty once":     {[]model.Answer{said("", model.Done), said("whole", model.Done)}, conversation.Done, 2},
+		"thoughts once":  {[]model.Answer{{Stop: model.Done, Blocks: []model.Block{{Kind: model.Reasoning, Text: "hm"}}}, said("whole", model.Done)}, conversation.Done, 2},
+		"spaces once":    {[]model.Answer{said(" \n", model.Done), said("whole", model.Done)}, conversation.Done, 2},
 		"empty for ever": {[]model.Answer{said("", model.Done), said("", model.Done), said("", model.Done), said("", model.Done)}, conversation.Failed, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -373,6 +375,61 @@ func TestOddAnswers(t *testing.T) {
 			if reason := r.ends(1); reason != one.reason || len(r.requests) != one.asked {
 				t.Errorf("it ended with %s after %d requests", reason, len(r.requests))
 			}
+		})
+	}
+}
+
+// Pruning scales with the window: a small one, too, loses old results before it is
+// summarized.
+func TestPruneSmall(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.backend.Window = 32_000 })
+	r.tool("read_some", func(_ context.Context, c Call) (Outcome, error) {
+		return Outcome{Text: string(c.Args) + long(3_000)}, nil
+	})
+	r.prompt("hello")
+	for n := 0; ; n++ {
+		u := r.turn()
+		text := read(u.Request)
+		if strings.Contains(text, "about to be shortened") || n > 12 {
+			t.Fatalf("a summary comes first, after %d results", n)
+		}
+		if strings.Contains(text, "was taken out to save room") {
+			u.say("done")
+			break
+		}
+		u.call(call("read_some", fmt.Sprintf(`{"n":%d}`, n)))
+	}
+	r.ends(1)
+}
+
+// A summary without words is no summary: the model is asked once more, and then the
+// conversation stays as it is.
+func TestCompactWithoutWords(t *testing.T) {
+	for name, words := range map[string]string{"the second time": "## Task\nBlue.", "never": ""} {
+		t.Run(name, func(t *testing.T) {
+			r := reader(t, 36_000)
+			r.prompt("make it blue")
+			for i := range 3 {
+				r.turn().call(call("read_fails", fmt.Sprintf(`{"n":%d}`, i)))
+			}
+			for _, say := range []string{"", words} {
+				u := r.turn()
+				if !strings.Contains(read(u.Request), "about to be shortened") || !u.NoCalls {
+					t.Fatalf("it does not ask for a summary:\n%.2000s", read(u.Request))
+				}
+				if say == "" {
+					u.call(call("read_long", `{}`))
+				} else {
+					u.say(say)
+				}
+			}
+			u := r.turn()
+			text := read(u.Request)
+			if strings.Contains(text, "failed word") != (words == "") || strings.Contains(text, "# Summary\n## Task\nBlue.") != (words != "") {
+				t.Errorf("it goes on from\n%.300s", text)
+			}
+			u.say("done")
+			r.ends(1)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func TestSkillLines(t *testing.T) {
 			}
 		}
 	}
-	if text := Instructions(some(1, "It does.")); !strings.Contains(text, "\n\n# Skills\nGet one with the tool skill") {
+	if text := Instructions(Facts{Skills: some(1, "It does.").Skills, Tools: []Tool{{Name: "skill"}}}); !strings.Contains(text, "\n\n# Skills\nWhen a task fits one of these, get it with the tool skill") {
 		t.Errorf("the instructions are %s", text)
 	}
 	if text := Instructions(Facts{}); strings.Contains(text, "# Skills") {

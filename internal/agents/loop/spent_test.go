@@ -58,7 +58,7 @@ func TestSettle(t *testing.T) {
 			r.must(err)
 			r.must(child.Spend("run-deep", Usage{Tokens: 5}))
 			r.must(child.keep(Item{Kind: Answered, Answer: &Answer{Usage: model.Usage{Input: 7}}}))
-			r.must(child.journal.file.Close()) // and its process is killed
+			r.must(child.journal.log.Close()) // and its process is killed
 			for range 2 {
 				r.must(Settle(run.ID(), beside))
 				r.restart()

@@ -66,12 +66,12 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			if err := a.tell("Your answer was cut off at its greatest length. Go on where it ends, in smaller steps."); err != nil {
 				return End{}, err
 			}
-		case len(answer.Answer.Blocks) == 0 && cut < maxCut:
+		case answer.Answer.empty() && cut < maxCut:
 			cut++
 			if err := a.tell("Your answer was empty. Go on with the task, or say that it is done."); err != nil {
 				return End{}, err
 			}
-		case len(answer.Answer.Blocks) == 0:
+		case answer.Answer.empty():
 			return End{}, errors.New("the model answers nothing: prompt it again, or switch to another model")
 		default:
 			more := ""

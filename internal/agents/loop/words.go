@@ -25,17 +25,29 @@ func (a *Agent) words(i conversation.Item) *Words {
 				continue
 			}
 		}
-		fmt.Fprintf(&b, "\n\n%s", attached(at))
+		fmt.Fprintf(&b, "\n\n%s", attached(at, rootOf(a.host)))
 	}
 	w.Text = strings.TrimLeft(b.String(), "\n")
 	return w
 }
 
-// attached is what comes with a prompt, in words.
-func attached(at conversation.Attachment) string {
+// rootOf is the folder to which paths are relative; "" where there are several.
+func rootOf(h Host) string {
+	if f := h.Facts(); f.Roots() == "" {
+		return f.Root
+	}
+	return ""
+}
+
+// attached describes an attachment for the model. Files below the root get relative
+// paths, as tools take them.
+func attached(at conversation.Attachment, root string) string {
 	name := cmp.Or(at.URI, at.Kind)
 	if path, ok := workspace.FilePath(name); ok {
 		name = path
+		if rel, err := filepath.Rel(root, path); root != "" && err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
 	}
 	name += lines(at.Range)
 	switch {

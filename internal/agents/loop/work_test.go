@@ -70,6 +70,7 @@ func TestInstructionsOfPlans(t *testing.T) {
 		{Facts{Mode: "plan", Plans: true}, true, false},
 		{Facts{Mode: "plan", Plans: true, Task: "look"}, false, true},
 	} {
+		one.f.Tools = []Tool{{Name: "propose_plan"}, {Name: "write_todos"}}
 		text := Instructions(one.f)
 		if strings.Contains(text, "propose_plan") != one.plans || strings.Contains(text, "say what you would do.") != one.sub || strings.Contains(text, "\n\n- ") || !strings.Contains(text, "write_todos") {
 			t.Errorf("%+v: %s", one.f, text)

@@ -29,6 +29,7 @@ type Backends struct {
 
 // Settings are where the profiles come from: *live.Settings.
 type Settings interface {
+	Follow() // reads what has been written since
 	Now() *config.Settings
 	PutUser(key string, value []byte) error
 }
@@ -90,25 +91,7 @@ func (b Backends) Try(ctx context.Context, name string) error {
 	if err != nil {
 		return unswitched(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxTry)
-	defer cancel()
-	at := p.URL + "/models"
-	if below := map[string]string{"anthropic": "/v1/models", "ollama": "/api/tags"}[p.Provider]; below != "" {
-		at = root(p) + below
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return err
-	}
-	switch {
-	case p.Provider == "anthropic":
-		req.Header.Set("x-api-key", k)
-		req.Header.Set("anthropic-version", "2023-06-01")
-	case k != "":
-		req.Header.Set("Authorization", "Bearer "+k)
-	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a key goes nowhere else
-	res, err := client.Do(req)
+	res, err := ask(ctx, p, k)
 	if err != nil {
 		why := err
 		if inner := errors.Unwrap(err); inner != nil {
@@ -142,6 +125,7 @@ func (b Backends) Use(name string) error {
 
 // Describe describes the profile in use for sidecar.backend.get.
 func (b Backends) Describe() (any, error) {
+	b.Settings.Follow()
 	p, err := b.profile(cmp.Or(b.Active(), "none"))
 	if err != nil {
 		return map[string]any{"profile": b.Active(), "ready": false}, nil //nolint:nilerr // that there is none is the answer

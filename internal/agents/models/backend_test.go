@@ -17,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -35,6 +36,8 @@ func (f userFile) Now() *config.Settings {
 	}
 	return s
 }
+
+func (userFile) Follow() {}
 
 func (f userFile) PutUser(string, []byte) error { return errors.New("nothing is written here") }
 
@@ -215,9 +218,9 @@ func TestModelErrors(t *testing.T) {
 		code tools.Code
 		says []string
 	}{
-		"none is in use": {b, "", tools.Unavailable, []string{"must set backend.profile", "anthropic, local-ollama, openai"}},
+		"none is in use": {b, "", tools.Unavailable, []string{"No model yet. Choose one: sidecar-ls setup model"}},
 		"no such":        {b, "x", tools.NotFound, []string{`no "x"`, "anthropic, local-ollama, openai"}},
-		"no model":       {b, "openai", tools.Unavailable, []string{"openai names no model", "must set model"}},
+		"no model":       {b, "openai", tools.Unavailable, []string{"openai names no model", "sidecar-ls setup model"}},
 		"in use":         {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profile":"gone"}`}}, "", tools.NotFound, []string{`no "gone"`}},
 		"no key":         {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profiles":[{"name":"a","provider":"anthropic","url":"https://x","model":"m"}]}`}}, "a", tools.Unavailable, []string{"a has no key", "keyEnv, keyFile, keyring or key"}},
 		"a plain way":    {Backends{Programs: anywhere.Programs(), Settings: userFile{t, `{"backend.profiles":[{"name":"a","url":"http://models.example.org","model":"m","key":"secret-key"}]}`}}, "a", tools.Unavailable, []string{"must begin with https://"}},
@@ -244,7 +247,7 @@ func played(t *testing.T, script string) (dir string) {
 	dir = t.TempDir()
 	r, ok := keyring.Of(runtime.GOOS)
 	if !ok {
-		t.Skip("no keyring is known here")
+		needs.Skip(t, needs.Keyring, "no keyring is known here")
 	}
 	if script != "" {
 		if err := ownfile.WriteFile(filepath.Join(dir, r.Program), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {

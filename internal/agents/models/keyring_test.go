@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/keyring"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -80,12 +81,12 @@ func TestKeyringFails(t *testing.T) {
 func TestKeyringHangs(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Keyring, err)
 	}
 	dir := played(t, `exec 3>"${0%/*}/alive"; (echo begun >&3; exec `+sleep+` 1000) & wait`)
 	alive := filepath.Join(dir, "alive")
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Keyring, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -14,15 +14,16 @@ import (
 // Model is the language model of a profile, "" for the one in use, ready to be asked,
 // and what is known of it. An error is a *tools.Error that says what the user must do.
 func (b Backends) Model(name string) (*model.Client, model.Facts, error) {
+	b.Settings.Follow()
 	if name = cmp.Or(name, b.Active()); name == "" {
-		return nil, model.Facts{}, tools.Errorf(tools.Unavailable, "no language model is in use: the user must set backend.profile, to one of %s", b.names())
+		return nil, model.Facts{}, tools.Errorf(tools.Unavailable, "No model yet. Choose one: sidecar-ls setup model")
 	}
 	p, err := b.profile(name)
 	if err != nil {
 		return nil, model.Facts{}, err
 	}
 	if p.Model == "" {
-		return nil, model.Facts{}, tools.Errorf(tools.Unavailable, "%s names no model: the user must set model in its profile, in backend.profiles", p.Name)
+		return nil, model.Facts{}, tools.Errorf(tools.Unavailable, "%s names no model: the user must choose one: sidecar-ls setup model", p.Name)
 	}
 	if _, err := b.key(p); err != nil {
 		return nil, model.Facts{}, err // now, and not in the middle of a conversation

@@ -55,6 +55,7 @@ func (p Profile) key() string { return strings.TrimSpace(p.Name + " " + p.Path) 
 
 // sum is that of what is allowed: another program or more to see is asked again.
 func (p Profile) sum() string {
+	p.Install = "" // what was allowed stays so once it is installed
 	sum := sha256.Sum256([]byte(p.Program + "\n" + p.Path + "\n" + p.text + "\n" + strings.Join(p.Sees(), "\n  ")))
 	return hex.EncodeToString(sum[:])
 }

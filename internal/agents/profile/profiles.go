@@ -19,6 +19,7 @@ import (
 // Profile is an agent's program.
 type Profile struct {
 	Name     string
+	Alias    string // an earlier name
 	Title    string
 	Program  string   // its name on PATH
 	State    []string // directories of the home, relative to it, that it reads and writes: conversations, nothing that an agent obeys
@@ -29,14 +30,20 @@ type Profile struct {
 	Env      []string // variables that it gets besides those of every command
 	Runs     []string // those of Env that name a program which it starts
 	Network  bool     // it has the network
-	ACP      []string // arguments with which it speaks the Agent Client Protocol; nil: it does not
+	ACP      []string // arguments with which it, or its adapter, speaks the Agent Client Protocol; nil: it can't be driven
+	World    []string // arguments, before those of the person, without which it can't work in a world; not over ACP
 	Mode     string   // of its own over ACP, in which it works in a world; "" is the one that it takes
 	Alone    bool     // over ACP it reads and writes all files itself: asking us for them it trips
 	Resume   []string // arguments with which it goes on with its last conversation; nil: not known
 	Tried    bool     // the real program was run with the profile
 
-	Path string // of the program that a person saw; see Bind
-	text string // the sum of its text, where others than the user could change it
+	Adapter  string // the program that drives it; "": its own speaks the protocol
+	Variable string // tells the adapter which agent's program to start
+
+	Path    string // of the program that a person saw; see Bind
+	Agent   string // the agent's program, which the adapter starts; "": one of its choice
+	Install string // what is installed before the program can start, as a person reads it; "": nothing
+	text    string // the sum of its text, where others than the user could change it
 }
 
 // Keys of providers that several agents read.
@@ -46,12 +53,6 @@ const (
 	openRouterKey = "OPENROUTER_API_KEY"
 	geminiKey     = "GEMINI_API_KEY"
 	openAIURL     = "OPENAI_BASE_URL"
-)
-
-// Programs that adapters start, where they are not to find them by themselves.
-const (
-	claudeProgram = "CLAUDE_CODE_EXECUTABLE"
-	codexProgram  = "CODEX_PATH"
 )
 
 var claudeEnv = []string{anthropicKey, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"}
@@ -137,10 +138,8 @@ var (
 // which can't be set up in ours. Gemini CLI takes a file that we say is missing for
 // one that can't be read.
 var builtin = []Profile{
-	claude.row(Profile{Name: "claude", Title: "Claude Code", Program: "claude", Env: claudeEnv, Resume: []string{"--continue"}, Tried: true}),
-	claude.row(Profile{Name: "claude-acp", Title: "Claude Code, over ACP", Program: "claude-agent-acp", Env: append([]string{claudeProgram}, claudeEnv...), Runs: []string{claudeProgram}, ACP: []string{}, Mode: "default", Tried: true}),
-	codex.row(Profile{Name: "codex", Title: "Codex", Program: "codex", Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, Resume: []string{"resume", "--last"}, Tried: true}),
-	codex.row(Profile{Name: "codex-acp", Title: "Codex, over ACP", Program: "codex-acp", Env: []string{codexProgram, openAIKey, openAIURL, "CODEX_API_KEY"}, Runs: []string{codexProgram}, ACP: []string{}, Mode: "agent-full-access", Tried: true}),
+	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
+	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
 	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
 	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
 	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
@@ -163,12 +162,20 @@ func All(set *config.Settings) []Profile {
 	for _, p := range builtin {
 		all[p.Name] = p
 	}
-	for name, a := range set.Agents() {
+	rows := set.Agents()
+	for _, name := range slices.Sorted(maps.Keys(rows)) { // an alias comes after the name
+		a := rows[name]
 		p, known := all[name]
+		for _, one := range builtin {
+			if one.Alias == name {
+				p, known = all[one.Name], true
+				a.Adapter, a.Program = cmp.Or(a.Adapter, a.Program), "" // it was a row of the adapter
+			}
+		}
 		if !known {
 			p = Profile{Name: name, Title: name, Program: name}
 		}
-		p.Program = cmp.Or(a.Program, p.Program)
+		p.Program, p.Adapter = cmp.Or(a.Program, p.Program), cmp.Or(a.Adapter, p.Adapter)
 		for to, list := range map[*[]string][]string{&p.State: a.State, &p.Copied: a.Copied, &p.Env: a.Env, &p.ACP: a.ACP, &p.Resume: a.Resume} {
 			if list != nil {
 				*to = list
@@ -178,7 +185,7 @@ func All(set *config.Settings) []Profile {
 			p.Network = *a.Network
 		}
 		p.Tried = false // not as it is now
-		all[name] = p
+		all[p.Name] = p
 	}
 	return slices.SortedFunc(maps.Values(all), func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
 }
@@ -188,11 +195,37 @@ func All(set *config.Settings) []Profile {
 // the profile's name, because anybody may call theirs so.
 func Find(all []Profile, name, program string) *Profile {
 	for _, p := range all {
-		if name != "" && p.Name == name || name == "" && p.Program == program {
+		switch driven := p.Driven(); {
+		case name != "" && (p.Name == name || p.Alias == name), name == "" && p.Program == program:
 			return &p
+		case name == "" && driven.Program == program:
+			return &driven
 		}
 	}
 	return nil
+}
+
+// Named is the name of an agent that is called so, or was in earlier releases.
+func Named(name string) string {
+	for _, p := range builtin {
+		if p.Alias == name && name != "" {
+			return p.Name
+		}
+	}
+	return name
+}
+
+// Driven is the profile of the program by which the agent is driven: its adapter, if it
+// has one. The agent itself is one that the adapter starts.
+func (p Profile) Driven() Profile {
+	if p.ACP == nil || p.Adapter == "" {
+		return p
+	}
+	p.Program, p.World = p.Adapter, nil
+	if p.Variable != "" {
+		p.Env, p.Runs = append([]string{p.Variable}, p.Env...), []string{p.Variable}
+	}
+	return p
 }
 
 // Bind has the profile be for one program: a person allows it what they see, by its
@@ -217,9 +250,10 @@ func (p Profile) Bind(path string, foreign error) (Profile, error) {
 }
 
 // Environ is an environment without the variables that would have the program start one
-// which others than the user could have put there.
+// which others than the user could have put there. An adapter of ours starts the agent
+// that is on PATH, unless the user names another.
 func (p Profile) Environ(env []string, own func(program string) (string, error)) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, program, _ := strings.Cut(v, "=")
 		if !slices.Contains(p.Runs, name) || program == "" {
 			return false
@@ -227,12 +261,25 @@ func (p Profile) Environ(env []string, own func(program string) (string, error))
 		_, err := own(program)
 		return err != nil
 	})
+	if p.Agent == "" || slices.ContainsFunc(env, func(v string) bool {
+		name, program, _ := strings.Cut(v, "=")
+		return name == p.Variable && program != ""
+	}) {
+		return env
+	}
+	return append(env, p.Variable+"="+p.Agent)
 }
 
 // Sees says in lines what of the user's the program sees, for the person who allows it.
 func (p Profile) Sees() (lines []string) {
+	if p.Install != "" {
+		lines = append(lines, p.Install)
+	}
 	if p.Path != "" {
 		lines = append(lines, "it is "+p.Path)
+	}
+	if len(p.World) > 0 {
+		lines = append(lines, fmt.Sprintf("it is started with %s: its own sandbox can't start in this one, which is around it", strings.Join(p.World, " ")))
 	}
 	for _, dir := range p.State {
 		lines = append(lines, fmt.Sprintf("~/%s is read and written: its state", shown(dir)))

@@ -32,8 +32,10 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s gets %s", p.Name, name)
 			}
 		}
-		if got := Find(all, "", p.Program); got == nil || got.Program != p.Program {
-			t.Errorf("%s is not found by its program", p.Name)
+		for _, program := range []string{p.Program, p.Driven().Program} {
+			if got := Find(all, "", program); got == nil || got.Name != p.Name || got.Program != program {
+				t.Errorf("%s is not found by its program %s", p.Name, program)
+			}
 		}
 	}
 	if Find(all, "", "/some/where/claude") != nil || Find(all, "", "./claude") != nil {
@@ -46,7 +48,7 @@ func TestTable(t *testing.T) {
 
 // TestSettings: the user changes a row in part, and adds others.
 func TestSettings(t *testing.T) {
-	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "claude-acp": {"acpVersion": 1}, "mine": {"state": [".mine"]}}}`)})
+	set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {"network": false}, "codex-acp": {"program": "my-codex-acp", "acpVersion": 1}, "mine": {"state": [".mine"]}}}`)})
 	if len(problems) != 0 {
 		t.Fatal(problems)
 	}
@@ -55,8 +57,8 @@ func TestSettings(t *testing.T) {
 	if claude == nil || claude.Network || claude.Tried || !slices.Equal(claude.State, []string{".claude/projects/{folder}"}) {
 		t.Errorf("claude: %+v", claude)
 	}
-	if acp := Find(all, "claude-acp", ""); acp.ACP == nil || acp.Sees()[0] != claude.Sees()[0] {
-		t.Errorf("claude-acp: %+v", acp)
+	if codex := Find(all, "codex", ""); codex.Program != "codex" || codex.Driven().Program != "my-codex-acp" || len(all) != len(builtin)+1 {
+		t.Errorf("codex: %+v of %d", codex, len(all))
 	}
 	if mine == nil || mine.Network || !slices.Equal(mine.State, []string{".mine"}) || len(mine.Sees()) != 1 {
 		t.Errorf("mine: %+v", mine)
@@ -68,7 +70,7 @@ func TestSettings(t *testing.T) {
 func TestACPVersion(t *testing.T) {
 	row := func(version string) (Profile, []config.Problem) {
 		set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude-acp": {` + version + `"program": "mine"}}}`)})
-		return *Find(All(set), "claude-acp", ""), problems
+		return Find(All(set), "claude-acp", "").Driven(), problems
 	}
 	plain, problems := row("")
 	if len(problems) != 0 || plain.Program != "mine" || plain.ACP == nil {
@@ -109,4 +111,30 @@ func TestOnlyConversations(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d held, %d controls", held, held, controls)
+}
+
+// TestOneName: an agent that others drive has one name, by which it is driven, and an
+// earlier one that still finds it.
+func TestOneName(t *testing.T) {
+	set, _ := config.Load()
+	all := All(set)
+	for name, want := range map[string][3]string{
+		"claude": {"Claude Code", "claude", "claude-agent-acp"}, "claude-acp": {"Claude Code", "claude", "claude-agent-acp"},
+		"codex": {"Codex", "codex", "codex-acp"}, "gemini": {"Gemini CLI", "gemini", "gemini"}, "crush": {"Crush", "crush", "crush"},
+	} {
+		p := Find(all, name, "")
+		if got := [3]string{p.Title, p.Program, p.Driven().Program}; got != want || slices.Contains(p.Env, "CLAUDE_CODE_EXECUTABLE") {
+			t.Errorf("%s is %q, and gets %q", name, got, p.Env)
+		}
+		if d := p.Driven(); (len(d.Runs) > 0) != (p.Program != d.Program) || d.Name != p.Name {
+			t.Errorf("%s driven: %+v", name, d)
+		}
+	}
+	for _, p := range all {
+		for _, word := range []string{"ACP", "acp"} {
+			if strings.Contains(p.Name+p.Title, word) {
+				t.Errorf("people see %q of %s", word, p.Name)
+			}
+		}
+	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +12,8 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
-	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // agentVerbs take what follows the verb.
@@ -45,7 +44,7 @@ func (c *cli) takes(verb, words string, least, most int) error {
 }
 
 // theAgents are the agents that there are.
-func (c *cli) theAgents(ctx context.Context) (list []server.AgentInfo, err error) {
+func (c *cli) theAgents(ctx context.Context) (list []agents.Info, err error) {
 	err = c.agents(ctx, agentAsk{Verb: "list"}, nil, func(t agentTold) { list = t.Agents })
 	return list, err
 }
@@ -61,7 +60,7 @@ func listAgents(ctx context.Context, c *cli) error {
 	if c.json {
 		return c.print(list)
 	}
-	slices.SortStableFunc(list, func(a, b server.AgentInfo) int { // what can be had comes first
+	slices.SortStableFunc(list, func(a, b agents.Info) int { // what can be had comes first
 		switch {
 		case a.Available == b.Available:
 			return 0
@@ -115,6 +114,11 @@ func runAgent(ctx context.Context, c *cli) error {
 	if len(c.args) < 2 && (c.resume == "" || len(c.args) == 0) {
 		return usagef(`agent run takes an agent and what it is to do, as in: sidecar-ls agent run gemini "add a test for Words"; - reads that from standard input. With --resume it may do nothing yet`)
 	}
+	if c.mode == "" && !c.yes && !c.json {
+		if err := firstStart(ctx, c.Streams, c.folder); err != nil {
+			return err
+		}
+	}
 	ask := agentAsk{Verb: "run", Agent: c.args[0], Session: c.session, Mode: c.mode, Model: c.model, Resume: c.resume}
 	var err error
 	if len(c.args) > 1 {
@@ -142,37 +146,6 @@ func (c *cli) prompt(words []string) (string, error) {
 		return "", usagef("there is no prompt")
 	}
 	return text, nil
-}
-
-// allowed asks the person once for what an agent sees of theirs. It returns false for
-// an agent that needs no more consent.
-func (c *cli) allowed(ctx context.Context, name string) (consent bool, err error) {
-	list, err := c.theAgents(ctx)
-	if err != nil {
-		return false, err
-	}
-	i := slices.IndexFunc(list, func(a server.AgentInfo) bool { return a.Name == name })
-	if i < 0 || list[i].Consented || list[i].Kind == "program" {
-		return false, nil // what is wrong is said when it is begun
-	}
-	if c.yes {
-		return true, nil
-	}
-	what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. ", list[i].Title)
-	if sees := list[i].Sees; len(sees) > 0 {
-		what += fmt.Sprintf("Of yours it sees, besides:\n  %s\n", strings.Join(sees, "\n  "))
-	} else {
-		what += "Of yours it sees nothing else.\n"
-	}
-	tty, err := openTerminal()
-	if err != nil {
-		return false, fmt.Errorf("%sThis is asked once, and there is no terminal to ask at: run it in one, or with --yes", what)
-	}
-	text, err := readFrom(ctx, tty, what+"Allow that? [y/N] ")
-	if err != nil || text != "y" && text != "Y" && text != "yes" {
-		return false, errors.Join(errors.New("it was not allowed, so nothing was run"), err)
-	}
-	return true, nil
 }
 
 func attachRun(ctx context.Context, c *cli) error {
@@ -344,7 +317,7 @@ func (p *runPrinter) event(e *conversation.Event) {
 			fmt.Fprintf(p.c.Err, "· %s (%s)\n", e.Call.Title, e.Call.Outcome)
 		}
 	case conversation.Note:
-		if e.Text != "" && !quiet {
+		if e.Text != "" && !quiet && e.Reason != "cache" { // which a tool that the agent has found costs, too
 			p.newline()
 			fmt.Fprintln(p.c.Err, "·", e.Text)
 		}
@@ -369,17 +342,48 @@ func (p *runPrinter) newline() {
 	p.message, p.printed = "", false
 }
 
-// ask puts an agent's question to the person, if there is a terminal.
-func (p *runPrinter) ask(q conversation.Event) {
+// asked is a question as a person reads it: first the call that it is about, then why it
+// is asked, and what can be answered.
+func asked(q conversation.Event) string {
+	text := q.Text
+	if c := q.Call; c != nil && !strings.Contains(text, c.Title) {
+		text = c.Title + "\n" + text
+	}
+	if c := q.Call; c != nil {
+		for _, d := range c.Diff {
+			if !strings.Contains(text, d.Path) {
+				text += "\n  " + d.Path
+			}
+		}
+	}
+	if q.Irrecoverable {
+		return text + "\n"
+	}
 	var labels []string
 	for _, o := range q.Options {
 		labels = append(labels, o.Label)
 	}
+	return listed(text, labels)
+}
+
+// prompt asks for the answer to a question.
+func prompt(q conversation.Event) string {
+	if q.Irrecoverable {
+		return typeYes
+	}
+	return "Answer: "
+}
+
+// ask puts an agent's question to the person, if there is a terminal.
+func (p *runPrinter) ask(q conversation.Event) {
 	if p.typed {
 		p.mu.Lock()
 		p.open = &q
 		p.mu.Unlock()
-		fmt.Fprint(p.c.Err, listed(q.Text, labels))
+		fmt.Fprint(p.c.Err, asked(q))
+		if q.Irrecoverable {
+			fmt.Fprintln(p.c.Err, typeYes)
+		}
 		return
 	}
 	tty, err := openTerminal()
@@ -388,12 +392,12 @@ func (p *runPrinter) ask(q conversation.Event) {
 		for _, o := range q.Options {
 			ids = append(ids, o.ID)
 		}
-		fmt.Fprintf(p.c.Err, "%sIt waits for: sidecar-ls agent answer %s %s %s\n", listed(q.Text, labels), p.run, q.Question, strings.Join(ids, "|"))
+		fmt.Fprintf(p.c.Err, "%sIt waits for: sidecar-ls agent answer %s %s %s\n", asked(q), p.run, q.Question, strings.Join(ids, "|"))
 		return
 	}
 	go func() {
 		for {
-			text, err := readFrom(p.ctx, tty, listed(q.Text, labels)+"Answer: ")
+			text, err := readFrom(p.ctx, tty, asked(q)+prompt(q))
 			if err != nil {
 				return
 			}
@@ -401,6 +405,7 @@ func (p *runPrinter) ask(q conversation.Event) {
 				p.say(agentAsk{Verb: "answer", Question: q.Question, Answer: answer})
 				return
 			}
+			fmt.Fprintln(p.c.Err, howTo(q))
 			if tty, err = openTerminal(); err != nil {
 				return
 			}
@@ -419,23 +424,50 @@ func (p *runPrinter) line(text string) {
 	}
 	answer, ok := answerTo(*q, text)
 	if !ok {
-		fmt.Fprintln(p.c.Err, "type the number of an answer")
+		fmt.Fprintln(p.c.Err, howTo(*q))
 		return
 	}
 	p.say(agentAsk{Verb: "answer", Question: q.Question, Answer: answer})
 }
 
-// answerTo is the answer that a text is to a question: the number or the id of an
-// option, or any text where there are none.
+// howTo says how a question is answered.
+func howTo(q conversation.Event) string {
+	if q.Irrecoverable {
+		return "type yes or no"
+	}
+	return "type the number of an answer"
+}
+
+// kindsOf are the kinds of options that a word stands for.
+var kindsOf = map[string]string{"y": "allow_once", "yes": "allow_once", "n": "reject_once", "no": "reject_once"}
+
+// answerTo is the answer that a text is to a question: the number, the id or the label of
+// an option, yes or no to a permission, or any text where there are no options. What can't
+// be undone takes the whole word yes.
 func answerTo(q conversation.Event, text string) (string, bool) {
 	if len(q.Options) == 0 {
 		return text, text != ""
 	}
-	if i, ok := numbered(text, len(q.Options)); ok {
+	word := strings.ToLower(text)
+	allows := func(o conversation.Option) bool { return strings.HasPrefix(o.Kind, "allow") }
+	if i, ok := numbered(text, len(q.Options)); ok && (!q.Irrecoverable || !allows(q.Options[i])) {
 		return q.Options[i].ID, true
 	}
-	i := slices.IndexFunc(q.Options, func(o conversation.Option) bool { return o.ID == text })
-	return text, i >= 0
+	if i := slices.IndexFunc(q.Options, func(o conversation.Option) bool { return o.ID == text }); i >= 0 {
+		return text, true
+	}
+	if q.Irrecoverable && word == "y" {
+		return "", false
+	}
+	if i := slices.IndexFunc(q.Options, func(o conversation.Option) bool { return o.Kind == "" && strings.ToLower(o.Label) == word }); i >= 0 {
+		return q.Options[i].ID, true
+	}
+	kind := kindsOf[word]
+	i := slices.IndexFunc(q.Options, func(o conversation.Option) bool { return kind != "" && o.Kind == kind })
+	if i < 0 {
+		return "", false
+	}
+	return q.Options[i].ID, true
 }
 
 // end says how the run has ended.

@@ -8,12 +8,12 @@ import (
 	"net"
 	"os"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
-	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // agentQuery is the name of the query that is about agents. Unlike the others it has
@@ -41,11 +41,11 @@ type agentAsk struct {
 
 // agentTold is a part of the answer. The last has Done, Error or Refused.
 type agentTold struct {
-	Agents []server.AgentInfo  `json:"agents,omitempty"`
+	Agents []agents.Info       `json:"agents,omitempty"`
 	Runs   []conversation.Info `json:"runs,omitempty"`
 
-	Sessions *server.AgentSessions `json:"sessions,omitempty"`
-	Opening  *loop.Opening         `json:"opening,omitempty"`
+	Sessions *agents.EarlierPage `json:"sessions,omitempty"`
+	Opening  *loop.Opening       `json:"opening,omitempty"`
 
 	Run   *conversation.Info  `json:"run,omitempty"` // that is followed
 	Event *conversation.Event `json:"event,omitempty"`
@@ -63,29 +63,31 @@ const byTerminal = "terminal"
 // converse does what a person asks of agents, and what they say while it follows a
 // run: an answer, a prompt, or that the agent is to stop.
 func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan agentAsk, tell func(agentTold)) error {
+	m, err := a.Manager()
+	if err != nil {
+		return err
+	}
 	switch ask.Verb {
 	case "list":
-		list, err := a.List()
-		tell(agentTold{Agents: list})
-		return err
+		tell(agentTold{Agents: m.List()})
+		return nil
 	case "runs":
-		list, err := a.Runs(ask.All)
-		tell(agentTold{Runs: list})
-		return err
+		tell(agentTold{Runs: m.Runs(ask.All)})
+		return nil
 	case "sessions":
-		list, err := a.Earlier(ctx, ask.Agent, ask.Cursor, ask.Consent)
+		list, err := m.Earlier(ctx, ask.Agent, ask.Cursor, ask.Consent)
 		if err == nil {
 			tell(agentTold{Sessions: &list})
 		}
 		return err
 	case "prompt":
-		o, err := a.Opening(ask.Mode, ask.Model)
+		o, err := m.Opening(ask.Mode, ask.Model)
 		if err == nil {
 			tell(agentTold{Opening: &o})
 		}
 		return err
 	case "run":
-		r, err := a.Begin(server.AgentBegin{Agent: ask.Agent, Session: ask.Session, Mode: ask.Mode, Model: ask.Model, Title: conversation.TitleOf(ask.Prompt), Consent: ask.Consent, Resume: ask.Resume})
+		r, err := m.Begin(agents.Begin{Agent: ask.Agent, Session: ask.Session, Mode: ask.Mode, Model: ask.Model, Title: conversation.TitleOf(ask.Prompt), Consent: ask.Consent, Resume: ask.Resume})
 		if err != nil {
 			return err
 		}
@@ -93,7 +95,7 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		tell(agentTold{Run: &info})
 		since := int64(0)
 		if ask.Resume != "" {
-			if since, err = followResumed(ctx, a, r, more, tell); err != nil || ask.Prompt == "" {
+			if since, err = followResumed(ctx, a, m, r, more, tell); err != nil || ask.Prompt == "" {
 				return err
 			}
 		}
@@ -102,7 +104,7 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		}
 		return followEvents(ctx, a, r, since, true, more, tell)
 	}
-	r, err := a.Get(ask.Run)
+	r, err := m.Get(ask.Run)
 	if err != nil {
 		return fmt.Errorf("%w; sidecar-ls agent runs lists them", err)
 	}
@@ -110,7 +112,7 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 	case "attach":
 		return followRun(ctx, a, r, 0, false, more, tell)
 	case "resume":
-		if err := a.Wake(r); err != nil {
+		if err := m.Wake(r); err != nil {
 			return err
 		}
 		_, since, err := r.History(0, 0, 0)
@@ -128,12 +130,12 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		}
 		return followRun(ctx, a, r, since, true, more, tell)
 	case "answer":
-		if err := a.Wake(r); err != nil {
+		if err := m.Wake(r); err != nil {
 			return err
 		}
 		return r.Answer(ask.Question, ask.Answer, byTerminal)
 	case "fork":
-		fork, err := a.Fork(ctx, r, 0)
+		fork, err := m.Fork(ctx, r, 0)
 		if err != nil {
 			return err
 		}
@@ -151,7 +153,7 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 
 // followResumed tells of a run until its agent has gone on with the conversation that it
 // had, and returns the number of the last event. On the way it may ask something.
-func followResumed(ctx context.Context, a *serve.Agents, r *conversation.Run, more <-chan agentAsk, tell func(agentTold)) (since int64, err error) {
+func followResumed(ctx context.Context, a *serve.Agents, m *agents.Manager, r *conversation.Run, more <-chan agentAsk, tell func(agentTold)) (since int64, err error) {
 	followed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan struct{})
@@ -165,7 +167,7 @@ func followResumed(ctx context.Context, a *serve.Agents, r *conversation.Run, mo
 			}
 		})
 	}()
-	if err := a.Ready(ctx, r); err != nil {
+	if err := m.Ready(ctx, r); err != nil {
 		cancel()
 		<-over
 		return 0, err
@@ -289,16 +291,11 @@ func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, to
 	if err := c.makeRoom(ctx); err != nil {
 		return err
 	}
-	mode := c.mode
-	c.mode = "" // is that of the agent's session
-	a := serve.NewAgents(c.Self)
-	w, err := c.openFor(ctx, app.QueueAlways, a.Through(c.person()), false)
-	c.mode = mode
+	s, err := share(ctx, c)
 	if err != nil {
 		return err
 	}
-	a.Of(w.Client)
-	return errors.Join(converse(ctx, a, ask, more, told), a.Close(), w.Close())
+	return errors.Join(converse(ctx, s.agents, ask, more, told), s.close(ctx))
 }
 
 // agentsThere asks over a connection.

@@ -99,7 +99,7 @@ func (c *cli) gate(ctx context.Context, w agenthook.Wish) (v agenthook.Verdict, 
 	if there, err := c.askThere(ctx, hookPermit.name, w, &v); there || err != nil {
 		return v, err
 	}
-	here, err := c.openFor(ctx, hookPermit.queue, app.User{}, false)
+	here, err := c.openAs(ctx, app.Options{Queue: hookPermit.queue, Mode: c.mode})
 	if err != nil {
 		return v, err
 	}

@@ -39,7 +39,7 @@ func showPrompt(ctx context.Context, c *cli) error {
 	}
 	fmt.Fprintf(c.Out, "\n%d bytes, about %d tokens: %s\n", size.Bytes, size.Tokens, strings.Join(parts, ", "))
 	if o.NoModel != "" {
-		fmt.Fprintln(c.Err, "sidecar-ls: no model can be asked yet:", o.NoModel)
+		fmt.Fprintln(c.Err, "sidecar-ls:", o.NoModel)
 	} else {
 		fmt.Fprintf(c.Err, "for the model %s of the profile %s\n", o.Model, cmp.Or(o.Profile, "that is active"))
 	}

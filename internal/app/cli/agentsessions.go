@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -24,7 +24,7 @@ func listSessions(ctx context.Context, c *cli) error {
 	if ask.Consent, err = c.allowed(ctx, ask.Agent); err != nil {
 		return err
 	}
-	var list server.AgentSessions
+	var list agents.EarlierPage
 	if err := c.agents(ctx, ask, nil, func(t agentTold) { list = *t.Sessions }); err != nil {
 		return err
 	}

@@ -28,6 +28,13 @@ func queries() []served {
 
 // AnswerPerson answers a command line: one query, if who asks may put it.
 func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, p peers.Peer) {
+	answerPerson(ctx, c, a, p, func() func() { return func() {} })
+}
+
+// answerPerson is AnswerPerson for a process that would end meanwhile: begun is called
+// when a query has work done in this process that is lost with it, and what it returns
+// when that is over.
+func answerPerson(ctx context.Context, c *app.Client, a *serve.Agents, p peers.Peer, begun func() (over func())) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn := p.Conn
@@ -39,6 +46,9 @@ func AnswerPerson(ctx context.Context, c *app.Client, a *serve.Agents, p peers.P
 	if err := p.May(q.Query); err != nil {
 		_ = reply(conn, nil, hidden(c, err))
 		return
+	}
+	if q.works() {
+		defer begun()()
 	}
 	switch q.Query {
 	case runQuery:

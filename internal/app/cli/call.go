@@ -20,7 +20,7 @@ import (
 
 // open opens the workspace for a sub-command.
 func (c *cli) open(ctx context.Context, queue app.QueueUse) (*app.Workspace, error) {
-	return c.openFor(ctx, queue, c.person(), false)
+	return c.openAs(ctx, app.Options{Queue: queue, Mode: c.mode, User: c.person()})
 }
 
 // person is whoever sits at the terminal: nobody, where it is the terminal of a program
@@ -32,18 +32,14 @@ func (c *cli) person() app.User {
 	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
 }
 
-// openFor opens the folder for a person; resident is as for a process that stays, with MCP
-// servers.
-func (c *cli) openFor(ctx context.Context, queue app.QueueUse, user app.User, resident bool) (*app.Workspace, error) {
+// openAs opens the folder. Its problems are printed.
+func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error) {
 	f, err := c.folder()
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(slog.DiscardHandler)
-	w, err := app.Open(ctx, []workspace.Folder{f}, app.Options{
-		Log: log, Queue: queue, Mode: c.mode, Program: c.Self, Programs: c.Programs,
-		User: user, Resident: resident,
-	})
+	o.Log, o.Program, o.Programs = slog.New(slog.DiscardHandler), c.Self, c.Programs
+	w, err := app.Open(ctx, []workspace.Folder{f}, o)
 	if errors.Is(err, app.ErrMode) {
 		return nil, usagef("there is no mode %q", c.mode)
 	}

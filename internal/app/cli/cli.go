@@ -127,7 +127,9 @@ func (c *cli) folder() (workspace.Folder, error) {
 		if err != nil {
 			return workspace.Folder{}, err
 		}
-		dir = projectAround(here)
+		if dir = projectAround(here); tooWide(dir) {
+			return workspace.Folder{}, fmt.Errorf("%s %w: too much is below it; go to a project's directory, or name one with --root", dir, errNoProject)
+		}
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -147,7 +149,7 @@ func (c *cli) folder() (workspace.Folder, error) {
 // is in a directory such as /tmp may be anybody's: a project there, whose settings would
 // count, has to be named.
 func projectAround(here string) string {
-	for dir := here; dir == here || !shared(dir); dir = filepath.Dir(dir) {
+	for dir := here; dir == here || !shared(dir) && !tooWide(dir); dir = filepath.Dir(dir) {
 		for _, mark := range []string{".sidecar", ".git"} {
 			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
 				return dir
@@ -158,6 +160,26 @@ func projectAround(here string) string {
 		}
 	}
 	return here
+}
+
+// errNoProject is why there is no workspace where a command is typed.
+var errNoProject = errors.New("is no project")
+
+// tooWide reports whether a directory holds all that a user has, or that everybody has:
+// an agent would see it whole. Its .sidecar is no reason to take it for the project of
+// what is below.
+func tooWide(dir string) bool {
+	home, err := os.UserHomeDir()
+	return dir == filepath.Dir(dir) || shared(dir) || err == nil && sameDir(dir, home)
+}
+
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
 }
 
 // shared reports whether a directory is one where every user puts files.

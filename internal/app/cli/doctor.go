@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -90,7 +91,13 @@ func checkWritable(dir string) finding {
 }
 
 func checkSettings(w *app.Workspace) finding {
-	if problems := w.Problems.Show(); len(problems) > 0 {
+	names := []string{}
+	if list, _, err := w.Dispatch.List(dispatch.ListRequest{}); err == nil {
+		for _, t := range list {
+			names = append(names, t.Name)
+		}
+	}
+	if problems := slices.Concat(w.Problems.Show(), w.Client.Settings.Now().Misnamed(names)); len(problems) > 0 {
 		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
 	if changed := w.Client.Settings.Changed(); len(changed) > 0 { // else it were a problem

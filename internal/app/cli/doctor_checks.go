@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
@@ -30,7 +31,7 @@ func checkSandbox(ctx context.Context, self string, programs *lookup.Finder, roo
 	} else if err != nil {
 		return finding{name, false, "commands can't be run in this workspace: " + err.Error()}
 	}
-	if mode := set.String("sandbox.mode"); mode == string(sandbox.Off) {
+	if mode := set.String("sandbox.mode"); mode == string(spec.Off) {
 		return finding{name, true, "off, by the setting sidecar.sandbox.mode: commands run with all your rights"}
 	}
 	s := sandbox.Open(self, sandbox.Options{Programs: programs}) // nothing remembered: this is the check
@@ -39,14 +40,14 @@ func checkSandbox(ctx context.Context, self string, programs *lookup.Finder, roo
 	switch {
 	case st.Broken != "":
 		return finding{name, false, "does not hold, so no command is run: " + st.Broken}
-	case st.Level == sandbox.None:
+	case st.Level == spec.None:
 		return finding{name, true, "none (" + st.Why + "): every command runs with all your rights"}
 	}
 	trials, err := s.Prove(ctx)
 	if err != nil {
 		return finding{name, false, err.Error()}
 	}
-	var shown, open int
+	var open int
 	var escaped, byDesign []string
 	for _, t := range trials {
 		switch {
@@ -55,18 +56,27 @@ func checkSandbox(ctx context.Context, self string, programs *lookup.Finder, roo
 		case !t.Held:
 			byDesign = append(byDesign, t.Name)
 			open++
-		case t.Control:
-			shown++
 		}
 	}
 	if len(escaped) > 0 {
 		return finding{name, false, fmt.Sprintf("%s does not hold: a command could %s", st.Level, strings.Join(escaped, ", "))}
 	}
-	detail := fmt.Sprintf("%s: %d ways to escape were tried and %d held, %d of them work here without the sandbox", st.Level, len(trials), len(trials)-open, shown)
+	detail := fmt.Sprintf("%s: %d of %d escape tests blocked", st.Level, len(trials)-open, len(trials))
 	if st.Why != "" {
-		detail += fmt.Sprintf("; no higher level: %s (all of it needs bubblewrap, which Linux distributions have as a package); a command can %s", st.Why, strings.Join(byDesign, ", "))
+		detail = fmt.Sprintf("weak, %s. %s. A command can %s", detail, stronger(st.Why), strings.Join(byDesign, ", "))
 	}
 	return finding{name, true, detail}
+}
+
+// stronger says what to do for a sandbox that keeps commands from more.
+func stronger(why string) string {
+	switch why = upperFirst(why); {
+	case strings.Contains(why, "ubblewrap is not installed"):
+		return why + ": install the package bubblewrap"
+	case strings.Contains(why, "ubblewrap does not work"):
+		return "Bubblewrap is installed, but can't make namespaces here (" + why + "): allow unprivileged user namespaces (on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a container --security-opt seccomp=unconfined)"
+	}
+	return why + ": it takes a newer kernel"
 }
 
 // checkShell says what runs command lines, and why it does.

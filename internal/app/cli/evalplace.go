@@ -14,12 +14,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/evals"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
-	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -168,16 +168,20 @@ const stopTime = 10 * time.Second
 
 // Work has our own agent work until it stops.
 func (p *evalPlace) Work(ctx context.Context, shadow string, a evals.Ask) (evals.Told, error) {
-	r, err := p.agents.Begin(server.AgentBegin{
-		Agent: agents.Builtin, Mode: evalMode, Shadow: shadow, Model: a.Profile, Title: conversation.TitleOf(a.Prompt), Budget: server.AgentBudget{Tokens: a.Tokens},
+	m, err := p.agents.Manager()
+	if err != nil {
+		return evals.Told{}, err
+	}
+	r, err := m.Begin(agents.Begin{
+		Agent: agents.Builtin, Mode: evalMode, Shadow: shadow, Model: a.Profile, Title: conversation.TitleOf(a.Prompt), Budget: loop.Budget{Tokens: a.Tokens},
 	})
 	if err != nil {
 		return evals.Told{}, err
 	}
-	w := &evalWork{place: p, run: r.ID()}
+	w := &evalWork{place: p, agents: m, run: r.ID()}
 	defer p.agents.Subscribe(w.heard)()
 	err = w.follow(ctx, r, a.Prompt)
-	used, unknown := p.agents.Used(r)
+	used, unknown := m.Used(r)
 	told := w.result()
 	told.Steps, told.Tokens, told.Cost = used.Steps, used.Tokens, used.Cost
 	return told, errors.Join(err, unknown, r.Close())
@@ -185,8 +189,9 @@ func (p *evalPlace) Work(ctx context.Context, shadow string, a evals.Ask) (evals
 
 // evalWork is a run that is followed, with those of its sub-agents.
 type evalWork struct {
-	place *evalPlace
-	run   string
+	place  *evalPlace
+	agents *agents.Manager
+	run    string
 
 	mu   sync.Mutex
 	told evals.Told
@@ -256,7 +261,7 @@ func (p *evalPlace) refused(e conversation.Event) bool {
 func (w *evalWork) heard(e conversation.Event) {
 	switch {
 	case e.Kind == conversation.Asked && w.isOurs(e.Run):
-		if r, err := w.place.agents.Get(e.Run); err == nil {
+		if r, err := w.agents.Get(e.Run); err == nil {
 			_ = r.Answer(e.Question, refusal(e), byTerminal) // or it was closed
 		}
 	case w.place.refused(e) && e.Run != w.run && w.isOurs(e.Run):
@@ -269,7 +274,7 @@ func (w *evalWork) heard(e conversation.Event) {
 // isOurs reports whether a run is the one that is followed, or one of its sub-agents'.
 func (w *evalWork) isOurs(run string) bool {
 	for run != w.run {
-		r, err := w.place.agents.Get(run)
+		r, err := w.agents.Get(run)
 		if err != nil || r.Info().Parent == "" {
 			return false
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,4 +37,36 @@ func TestProjectAround(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(below, filepath.Join(everybody, "a"))
+}
+
+// TestNoProject: where everything of a user's is below, nothing is taken for a project, but
+// what the user names; nor is a directory's .sidecar there for what is below.
+func TestNoProject(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	below := filepath.Join(home, "below", "deep")
+	for _, dir := range []string{below, filepath.Join(home, ".sidecar"), filepath.Join(home, "project", ".git"), filepath.Join(home, "project", "sub")} {
+		if err := ownfile.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := ownfile.Symlink(home, link); err != nil {
+		t.Fatal(err)
+	}
+	for here, want := range map[string]string{
+		home: "", link: "", "/": "", os.TempDir(): "",
+		below: below, filepath.Join(home, "project"): filepath.Join(home, "project"), filepath.Join(home, "project", "sub"): filepath.Join(home, "project"),
+	} {
+		t.Chdir(here)
+		f, err := (&cli{}).folder()
+		if (err == nil) != (want != "") || want == "" && !errors.Is(err, errNoProject) || f.Dir != want {
+			t.Errorf("in %s it is %q, %v; want %q", here, f.Dir, err, want)
+		}
+		if want == "" {
+			if f, err := (&cli{root: here}).folder(); err != nil || f.Dir != here {
+				t.Errorf("named, %s is %q, %v", here, f.Dir, err)
+			}
+		}
+	}
 }

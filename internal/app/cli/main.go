@@ -9,11 +9,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/worker"
@@ -41,7 +40,8 @@ func commands() []command {
 		{"mcp", "[--root DIR] [--mode MODE] [--strict] [--log-level LEVEL] [--log-file FILE] [sign-in SERVER]", "serve an agent over MCP on standard input and output; or sign in to an MCP server of the settings", serveMCP, verbs("sign-in")},
 		{"acp", "[--root DIR] [--mode MODE] [--model MODEL] [--log-level LEVEL] [--log-file FILE]", "serve an editor with our own agent over the Agent Client Protocol, on standard input and output", serveACP, nil},
 		{"trust", "[--root DIR] [--json] [yes [--hash H]|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said and what has changed since", trustFolder, verbs("yes", "no", "forget")},
-		{"setup", "[--root DIR] [--json] [CLIENT [--road ROAD,...] [--project] [--only-ours] [--yes] [--dry-run] [--undo]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back", setUp, setupClients},
+		{"mode", "[--root DIR] [--json] [MODE]", "show what agents may do without asking and where their edits go, or choose it", modeCommand, modeNames},
+		{"setup", "[--root DIR] [--json] [CLIENT [--road ROAD,...] [--project] [--review | --no-review | --only-ours] [--yes] [--dry-run] [--undo] | model [PLACE [MODEL]]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back; or choose a language model for our own agent", setUp, setupClients},
 		{"plugin", "[--root DIR] [--json] list | trust [--mine] [--override TOOL,...] ID | distrust ID | enable ID | disable ID | reload ID | add PATH | remove ID | new LANGUAGE DIR", "look at plugins, say which you trust, and make one", pluginCommand, verbs(pluginVerbs()...)},
 		{"hook", "[--root DIR] [--json] list | test EVENT [TOOL [JSON]] | claude | codex | gemini", "list the hooks, or run those of an event on an example; or be a hook of another agent, which puts the policy behind its own tools", hookCommand, verbs(append([]string{"list", "test"}, agenthook.Names()...)...)},
 		{"uninstall", "[--root DIR] [--json] [--list | [--purge] [--yes]]", "list what sidecar-ls has left on this machine, or take it out", uninstall, nil},
@@ -62,7 +62,11 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\nTry sidecar-ls --help.\n", said())
+		page := "help"
+		if cmd := named(args); cmd != nil {
+			page = cmd.name + " --help"
+		}
+		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\nTry sidecar-ls %s.\n", said(), page)
 		return exitUsage
 	case !errors.Is(err, errReported):
 		fmt.Fprintf(onTerminal(s.Err), "sidecar-ls: %s\n", said())
@@ -89,6 +93,8 @@ func run(ctx context.Context, args []string, s Streams) error {
 			help(s.Out)
 			return nil
 		}
+	} else if len(args) == 0 && onlyTerminal(s) {
+		return welcome(ctx, &cli{Streams: s})
 	}
 	if len(args) == 0 {
 		if is, err := worker.Run(name, s.In, s.Out); is {
@@ -98,29 +104,31 @@ func run(ctx context.Context, args []string, s Streams) error {
 	if name == completeCommand {
 		return complete(ctx, args, s)
 	}
-	if name == sandbox.InitCommand {
+	if name == child.InitCommand {
 		return exitCode(sandbox.Init(args, s.Out, s.Err, confine.SettleRecord))
 	}
-	if name == "help" {
-		help(s.Out)
+	switch name {
+	case "help":
+		return helpOn(args, s)
+	case "version":
+		fmt.Fprintln(s.Out, "sidecar-ls", build())
 		return nil
 	}
-	for _, cmd := range commands() {
-		if cmd.name == name {
-			c := &cli{Streams: s}
-			if name != "serve" && name != "mcp" && name != "acp" && name != "run" { // these speak a protocol, or leave their streams to a program
-				c.Out, c.Err = onTerminal(s.Out), onTerminal(s.Err)
-			}
-			if err := c.parse(cmd, args); err != nil {
-				return err
-			}
-			if err := c.may(name); err != nil {
-				return err
-			}
-			return cmd.run(ctx, c)
-		}
+	cmd := named([]string{name})
+	if cmd == nil {
+		return usagef("there is no command %q%s", name, didYouMean(name, commandNames()))
 	}
-	return usagef("there is no command %q", name)
+	c := &cli{Streams: s}
+	if name != "serve" && name != "mcp" && name != "acp" && name != "run" { // these speak a protocol, or leave their streams to a program
+		c.Out, c.Err = onTerminal(s.Out), onTerminal(s.Err)
+	}
+	if err := c.parse(*cmd, args); err != nil {
+		return err
+	}
+	if err := c.may(name); err != nil {
+		return err
+	}
+	return cmd.run(ctx, c)
 }
 
 // may finds out for whom this process acts, and fails when a command is not theirs:
@@ -149,15 +157,4 @@ func build() string {
 		return version.Long() + ", without parsers"
 	}
 	return version.Long()
-}
-
-func help(w io.Writer) {
-	fmt.Fprint(w, "sidecar-ls is the tool layer of a coding agent as a language server.\n\nUsage:\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, cmd := range commands() {
-		fmt.Fprintf(t, "  sidecar-ls %s\t%s\n", cmd.name, cmd.help)
-	}
-	fmt.Fprint(t, "  sidecar-ls --version\tprint the version\n")
-	_ = t.Flush() // as with Fprint, there is nobody left to tell
-	fmt.Fprint(w, "\nsidecar-ls COMMAND --help shows the flags of a command.\n")
 }

@@ -29,7 +29,7 @@ func signInToMCP(ctx context.Context, c *cli) error {
 		fmt.Fprintf(c.Out, "Open this in your browser; the view of the MCP servers in your editor says how it ends:\n%s\n", address)
 		return nil
 	}
-	w, err := c.openFor(ctx, app.QueueNever, c.person(), true)
+	w, err := c.openAs(ctx, app.Options{Queue: app.QueueNever, Mode: c.mode, User: c.person(), Resident: true})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,18 @@ type queryRequest struct {
 	Args  json.RawMessage `json:"args"`
 }
 
+// works reports whether the query starts something that works in the process which answers.
+func (q queryRequest) works() bool {
+	switch q.Query {
+	case runQuery, acpQuery:
+		return true
+	case agentQuery:
+		var ask agentAsk
+		return json.Unmarshal(q.Args, &ask) == nil && (ask.Verb == "run" || ask.Verb == "resume")
+	}
+	return false
+}
+
 type queryReply struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 	Error  string          `json:"error,omitempty"`

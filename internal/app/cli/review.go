@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
@@ -58,6 +60,7 @@ type reviewText struct {
 type reviewOutcome struct {
 	What    string        `json:"what,omitempty"` // undo or redo
 	Done    []string      `json:"done"`
+	Deleted []string      `json:"deleted,omitempty"` // of these, the files that are gone now
 	Failed  []failureLine `json:"failed"`
 	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
 	Dropped []string      `json:"dropped,omitempty"` // messages of commits that will not be made
@@ -89,7 +92,7 @@ func reviewCommand(ctx context.Context, c *cli) error {
 func chosen(w *app.Workspace, words reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
 	var sel pendingedits.Selection
 	if err := w.Home.LockedOut(); errors.Is(err, pendingedits.ErrLocked) {
-		return nil, sel, fmt.Errorf("%w; decide in the editor that holds the queue, or close it first; with its setting sidecar.mcp.attach on, shells reach it", err)
+		return nil, sel, fmt.Errorf("%w; decide in its editor or terminal, or when it has ended; with its setting sidecar.mcp.attach on, other shells reach it", err)
 	} else if err != nil {
 		return nil, sel, err
 	}
@@ -258,12 +261,12 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		}
 		lines := fmt.Sprintf("+%d −%d", e.Added, e.Removed)
 		if e.From != "" {
-			by += ", from " + e.From
+			by += ", from " + inLine(e.From)
 			if e.Added+e.Removed == 0 {
 				lines = "text as it was"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\tby %s\n", e.Name, e.Kind, lines, e.State, by)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\tby %s\n", inLine(e.Name), e.Kind, lines, e.State, by)
 		for _, h := range e.Hunks {
 			if e.From != "" {
 				fmt.Fprintf(t, "  %s\tall of it\t\t%s\n", h.ID, h.State) // a move is taken or left as one
@@ -298,6 +301,22 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 	return nil
 }
 
+// inLine is a name as a line shows it: quoted, if it has a line break or the like.
+func inLine(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+func inLines(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = inLine(name)
+	}
+	return strings.Join(list, ", ")
+}
+
 // subject is the first line of a commit's message.
 func subject(message string) string {
 	line, _, _ := strings.Cut(message, "\n")
@@ -308,7 +327,7 @@ func commitFiles(q pendingedits.Commit) string {
 	if len(q.Files) == 0 {
 		return "what is staged"
 	}
-	return strings.Join(q.Files, ", ")
+	return inLines(q.Files)
 }
 
 func showDiff(ctx context.Context, c *cli, w reviewWords) error {
@@ -343,7 +362,7 @@ func decide(q query[reviewWords, reviewOutcome], did string) func(context.Contex
 
 func (c *cli) outcome(did string, r reviewOutcome) error {
 	for _, f := range r.Failed {
-		fmt.Fprintf(c.Err, "%s: %s\n", f.Path, f.Error)
+		fmt.Fprintf(c.Err, "%s: %s\n", inLine(f.Path), f.Error)
 	}
 	for _, q := range r.Commits {
 		if q.Error != "" {
@@ -354,6 +373,9 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 		out := map[string]any{did: append([]string{}, r.Done...), "failed": append([]failureLine{}, r.Failed...)}
 		if r.What != "" {
 			out["what"] = r.What
+		}
+		if len(r.Deleted) > 0 {
+			out["deleted"] = r.Deleted
 		}
 		if len(r.Commits) > 0 {
 			out["commits"] = r.Commits
@@ -366,9 +388,15 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 	if r.What != "" && len(r.Commits) > 0 {
 		fmt.Fprintln(c.Out, "The commits that were made stay:")
 	}
+	gone := func(name string) bool { return slices.Contains(r.Deleted, name) }
+	done := slices.DeleteFunc(slices.Clone(r.Done), gone)
+	if len(r.Deleted) > 0 {
+		fmt.Fprintf(c.Out, "deleted %s\n", inLines(r.Deleted))
+	}
 	switch {
+	case len(done) > 0:
+		fmt.Fprintf(c.Out, "%s %s\n", did, inLines(done))
 	case len(r.Done) > 0:
-		fmt.Fprintf(c.Out, "%s %s\n", did, strings.Join(r.Done, ", "))
 	case len(r.Failed)+len(r.Commits) == 0:
 		fmt.Fprintf(c.Out, "Nothing was %s.\n", strings.TrimSuffix(did, ":"))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
@@ -46,6 +46,11 @@ func runProgram(ctx context.Context, c *cli) error {
 	f, err := c.folder()
 	if err != nil {
 		return err
+	}
+	if c.mode == "" && !c.yes && !c.json {
+		if err := firstStart(ctx, c.Streams, c.folder); err != nil {
+			return err
+		}
 	}
 	a := runArgs{Session: c.session, Mode: c.mode, Argv: c.args, Env: environment(nil)}
 	if a.Dir, err = beginning(f.Dir); err != nil {
@@ -100,7 +105,7 @@ func beginning(root string) (string, error) {
 // environment is what the program may have of this process's environment: what is
 // harmless, what tells about the terminal, and the names in pass.
 func environment(pass []string) []string {
-	env := sandbox.Environ(os.Environ())
+	env := spec.Environ(os.Environ())
 	for _, name := range append([]string{"TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR"}, pass...) {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -117,15 +122,14 @@ func (c *cli) hostHere(ctx context.Context, a runArgs, s *streams) (program.Resu
 	if err := c.makeRoom(ctx); err != nil {
 		return program.Result{}, err
 	}
-	mode := c.mode
-	c.mode = "" // is that of the program's session
-	w, err := c.open(ctx, app.QueueAlways)
-	c.mode = mode
+	there, err := share(ctx, c)
 	if err != nil {
 		return program.Result{}, err
 	}
-	defer func() { _ = w.Close() }()
-	return host(ctx, w, a, s.theirs)
+	res, err := host(ctx, there.Workspace, a, s.theirs)
+	s.close() // the terminal is the person's again
+	_ = there.close(ctx)
+	return res, err
 }
 
 // host runs a program in a workspace. files are its terminal alone, or its standard

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
@@ -70,7 +71,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	if err != nil {
 		return ended, fmt.Errorf("%w, or run it with --profile %s", err, noProfile)
 	}
-	a.Argv[0] = path
+	a.Argv = slices.Concat([]string{path}, p.World, a.Argv[1:])
 	a.Writable, a.Readable, a.Home = grant.Writable, grant.Readable, grant.Home
 	a.Env, a.Pass, a.Network = p.Environ(environment(p.Env), func(program string) (string, error) { return c.Programs.Find(program) }), p.Env, p.Network
 	return func() {

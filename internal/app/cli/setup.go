@@ -2,14 +2,19 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -18,12 +23,15 @@ import (
 type setupFlags struct {
 	roads                         string
 	project, only, yes, dry, undo bool
+	review, unreviewed            bool
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
 	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
+	f.BoolVar(&s.review, "review", false, "let all edits of the agent wait for review: --only-ours, and the mode review; by default you are asked")
+	f.BoolVar(&s.unreviewed, "no-review", false, "leave the agent's own edits unreviewed, without being asked")
 	f.BoolVar(&s.yes, "yes", false, "don't ask")
 	f.BoolVar(&s.dry, "dry-run", false, "show what would change, and change nothing")
 	f.BoolVar(&s.undo, "undo", false, "take out what setup has put in")
@@ -50,10 +58,33 @@ type setupChange struct {
 // setupEnv is where setup looks, for the project that c works in.
 func (c *cli) setupEnv() (setup.Env, error) {
 	f, err := c.folder()
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoProject) { // agents and editors are set up for all projects
 		return setup.Env{}, err
 	}
-	return setup.Here(f.Dir, c.Self, c.Programs, hasVerb)
+	env, err := setup.Here(f.Dir, c.Self, c.Programs, hasVerb)
+	env.Reviewed = func(project bool) setup.Mode { return reviewedMode(f.Dir, project) }
+	return env, err
+}
+
+// reviewedMode is what the settings make of edits: the user's own, or all that hold in a
+// project.
+func reviewedMode(dir string, project bool) setup.Mode {
+	s := live.New(live.Options{})
+	out := setup.Mode{File: config.UserFile()}
+	if project {
+		out.File = filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
+		s.Open([]string{dir})
+	} else {
+		s.Open(nil)
+	}
+	out.Name = s.Now().String("mode")
+	review, _ := policy.Lookup("review")
+	for _, m := range s.Modes() {
+		if m.Name == out.Name {
+			out.Holds, out.Tightens = m.Holds(), review.AtLeast(m)
+		}
+	}
+	return out
 }
 
 // hasVerb reports whether there is a sub-command.
@@ -63,6 +94,9 @@ func hasVerb(name string) bool {
 
 // setUp lists the clients, or puts sidecar-ls into one of them.
 func setUp(ctx context.Context, c *cli) error {
+	if len(c.args) > 0 && c.args[0] == modelClient {
+		return setUpModel(ctx, c, c.args[1:])
+	}
 	env, err := c.setupEnv()
 	if err != nil {
 		return err
@@ -79,11 +113,18 @@ func setUp(ctx context.Context, c *cli) error {
 	}
 	name := c.args[0]
 	if !slices.Contains(setup.Names(), name) {
-		return usagef("setup does not know %q; it knows %s", name, strings.Join(setup.Names(), ", "))
+		names := append(setup.Names(), modelClient)
+		return usagef("setup does not know %q%s; it knows %s", name, didYouMean(name, names), strings.Join(names, ", "))
 	}
-	o := setup.Options{Project: c.setup.project, OnlyOurs: c.setup.only}
+	if c.setup.review && (c.setup.unreviewed || c.setup.undo) {
+		return usagef("--review goes with neither --no-review nor --undo")
+	}
+	o := setup.Options{Project: c.setup.project, OnlyOurs: c.setup.only, Review: c.setup.review}
 	if c.setup.roads != "" {
 		o.Roads = strings.Split(c.setup.roads, ",")
+	}
+	if err := offerReview(ctx, c.setup, c.json, env, name, &o); err != nil {
+		return err
 	}
 	plan := env.Plan
 	if c.setup.undo {
@@ -95,6 +136,27 @@ func setUp(ctx context.Context, c *cli) error {
 	}
 	return c.carryOut(ctx, p)
 }
+
+// offerReview asks whether all edits of an agent are to wait for review, where that is
+// left open and there is somebody to ask.
+func offerReview(ctx context.Context, s setupFlags, machine bool, env setup.Env, name string, o *setup.Options) error {
+	if o.Review || s.unreviewed || s.only || s.yes || s.dry || s.undo || machine || !canAsk() {
+		return nil
+	}
+	can, does := env.CanReview(name, *o)
+	if !can || does {
+		return nil
+	}
+	tty, err := openTerminal()
+	if err != nil {
+		return err
+	}
+	text, err := readFrom(ctx, tty, "Review all its edits before they reach your files? Its own tools for files and commands are turned off then, and ours take their place. [Y/n] ")
+	o.Review = isYes(text) || text == ""
+	return err
+}
+
+func isYes(text string) bool { return slices.Contains([]string{"y", "yes"}, strings.ToLower(text)) }
 
 // carryOut shows a plan, asks, and does it.
 func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
@@ -147,7 +209,7 @@ func (c *cli) agreed(ctx context.Context, question string) (bool, error) {
 		return false, err
 	}
 	text, err := readFrom(ctx, tty, question+" [y/N] ")
-	return text == "y" || text == "Y" || text == "yes", err
+	return isYes(text), err
 }
 
 func (c *cli) undoCommand(client string) string {
@@ -185,7 +247,10 @@ func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
 
 func (c *cli) showOutcome(out setupOutcome) {
 	if out.Written {
-		fmt.Fprintf(c.Out, "%s written.\n", upperFirst(tools.Count(len(out.Changed), "file")))
+		fmt.Fprintf(c.Out, "%s written:\n", upperFirst(tools.Count(len(out.Changed), "file")))
+		for _, ch := range out.Changed {
+			fmt.Fprintln(c.Out, " ", firstOf(ch.Target, ch.Path))
+		}
 	}
 	if out.Kept != "" {
 		fmt.Fprintf(c.Out, "Copies of what was there are in %s. To take it back: %s\n", out.Kept, out.Undo)
@@ -216,7 +281,7 @@ func (c *cli) listClients(list []setup.Client) error {
 		}
 		printRoads(c.Out, cl.Roads)
 	}
-	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. docs/agents.md says what each road gives.")
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. docs/agents.md says what each road gives.\nsidecar-ls setup model chooses the language model of our own agent.")
 	return nil
 }
 
@@ -237,7 +302,7 @@ func printRoads(w io.Writer, roads []setup.Road) {
 
 // setupClients offers the clients.
 func setupClients(ctx context.Context, c *cli, done []string, begun string) []candidate {
-	return verbs(setup.Names()...)(ctx, c, done, begun)
+	return verbs(append(setup.Names(), modelClient)...)(ctx, c, done, begun)
 }
 
 // checkClients says of each agent that is in PATH whether it is set up. No

@@ -53,12 +53,24 @@ func (terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, e
 	}
 	prompt := "Allow? [y/N] "
 	if a.Irrecoverable {
-		prompt = "This can't be undone. Type CONFIRM to allow it: "
+		prompt = typeYes
 	}
 	text, err := readFrom(ctx, tty, fmt.Sprintf("%s\n%s\n%s", a.Title, a.Detail, prompt))
+	if a.Irrecoverable {
+		if text == "yes" {
+			text = confirmed
+		}
+		return dispatch.Answer{Allow: text == confirmed, Typed: text, Scope: dispatch.Once}, err
+	}
 	yes := text == "y" || text == "Y" || text == "yes"
-	return dispatch.Answer{Allow: yes || a.Irrecoverable && text == "CONFIRM", Typed: text, Scope: dispatch.Once}, err
+	return dispatch.Answer{Allow: yes, Typed: text, Scope: dispatch.Once}, err
 }
+
+// confirmed is the answer that allows what can't be undone. Here a person types yes.
+const (
+	confirmed = "CONFIRM"
+	typeYes   = "It can't be undone. Type yes to allow it: "
+)
 
 // terminalPeople puts a tool's question to the person who runs the command.
 type terminalPeople struct{ hide *redact.Redactor }

@@ -136,7 +136,32 @@ func (c *cli) showTool(ctx context.Context, name string) error {
 		return err
 	}
 	fmt.Fprintf(c.Out, "\nExample:\n  sidecar-ls call %s%s\n", m.Name, exampleWords(m))
-	return nil
+	return returned(c.Out, m)
+}
+
+// returned prints the members of a tool's structured results, and its errors.
+func returned(w io.Writer, m tools.Manual) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, form := range m.Results {
+		fmt.Fprintf(t, "\n%s\tTYPE\tMEANING\n", strings.TrimSpace("RESULT "+form.When))
+		resultRows(t, form.Members, "")
+	}
+	fmt.Fprint(t, "\nERROR\tMEANING\n")
+	for _, e := range m.Errors {
+		fmt.Fprintf(t, "%s\t%s\n", e.Code, e.Meaning)
+	}
+	return t.Flush()
+}
+
+func resultRows(w io.Writer, list []tools.Argument, indent string) {
+	for _, a := range list {
+		kind := a.Type
+		if !a.Required {
+			kind += ", optional"
+		}
+		fmt.Fprintf(w, "%s%s\t%s\t%s\n", indent, a.Name, kind, a.Meaning)
+		resultRows(w, a.Members, indent+"  ")
+	}
 }
 
 func argumentTable(w io.Writer, list []tools.Argument) error {

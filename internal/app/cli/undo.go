@@ -32,7 +32,7 @@ func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.
 		if errors.Is(err, pendingedits.ErrNoItem) {
 			err = fmt.Errorf("%w; `sidecar-ls review history` lists the entries", err)
 		}
-		return reviewOutcome{What: r.What, Done: r.Restored, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+		return reviewOutcome{What: r.What, Done: r.Restored, Deleted: r.Deleted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
 	}
 }
 
@@ -67,7 +67,7 @@ func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 		}
 		var files []string
 		for _, f := range l.Files {
-			files = append(files, fmt.Sprintf("%s %s +%d −%d", f.Kind, f.Path, f.Added, f.Removed))
+			files = append(files, fmt.Sprintf("%s %s +%d −%d", f.Kind, inLine(f.Path), f.Added, f.Removed))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, l.Tool, strings.Join(files, ", "), l.Why)
 	}

@@ -48,6 +48,7 @@ var userLeftovers = []struct {
 }{
 	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins; and output that waits for review", goes, nil},
 	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes, nil},
+	{userdirs.Data, "adapters that npm has installed to drive agents", goes, []string{"adapters"}},
 	{userdirs.Data, "plugins that you have installed", goesPurge, []string{"plugins", "plugin-data"}},
 	{userdirs.Config, "your settings and skills, and what you trust", goesPurge, []string{"settings.json", "trust.json", trust.Directory, "plugins.json", "mcp-trust.json", "mcp-tokens.json", "skills"}},
 }
@@ -175,7 +176,7 @@ func leftovers(env setup.Env, setups []setup.Written) (all []leftover, err error
 		if err != nil {
 			return nil, err
 		}
-		same := slices.IndexFunc(all, func(l leftover) bool { return l.Path == dir })
+		same := slices.IndexFunc(all, func(l leftover) bool { return l.Path == dir && l.Goes == u.goes })
 		if same >= 0 { // macOS has one place for both
 			all[same].What += "; " + u.what
 			all[same].Bytes += sizeOf(dir, u.names)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
@@ -19,7 +20,7 @@ func TestWithoutCgo(t *testing.T) {
 	withoutCgo := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", needs.Variable+"=") // what that skips is the point of it
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %q: %v\n%s", args, err, out)
@@ -69,7 +70,7 @@ func TestWithoutCgo(t *testing.T) {
 // TestWithParsers is the control: this build has parsers, and doesn't say it has none.
 func TestWithParsers(t *testing.T) {
 	if !treesitter.Parsers {
-		t.Skip("built without cgo")
+		needs.Skip(t, needs.Cgo, "built without cgo")
 	}
 	var out strings.Builder
 	if code := Main(t.Context(), []string{"--version"}, Streams{Out: &out, Err: &out}); code != exitOK || strings.Contains(out.String(), "parsers") {

@@ -25,6 +25,7 @@ func embeddings(set *config.Settings, hide *redact.Redactor) *index.Meaning {
 	hide.Know("knowledge.embeddings", []string{key})
 	m := &index.Meaning{
 		Hide: hide.Text, MaxUnits: maxUnits,
+		Weight:   float32(set.Int("knowledge.embeddings.weight")) / 100,
 		Patience: 2 * time.Second, Again: time.Second,
 	}
 	m.Client, m.Err = embed.New(embed.Options{

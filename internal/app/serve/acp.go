@@ -15,7 +15,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
-	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // ServeACP serves a client of the Agent Client Protocol with our own agent, until it has
@@ -26,13 +25,13 @@ func (a *Agents) ServeACP(ctx context.Context, rw io.ReadWriteCloser, mode, mode
 		return errors.New("agents need a folder: open one")
 	}
 	return acpserver.Serve(ctx, rw, acpserver.Options{
-		Agents: acpAgents{a}, Workspace: acpWorkspace{a, w}, Version: version.String(), Mode: mode, Model: model, Log: a.client.Log(),
+		Agents: acpAgents{a}, Workspace: acpWorkspace{a.client, w}, Version: version.String(), Mode: mode, Model: model, Log: a.client.Log(),
 	})
 }
 
 // Working reports whether an agent does something, or waits for people.
 func (a *Agents) Working() bool {
-	m := a.opened()
+	m := a.Opened()
 	if m == nil {
 		return false
 	}
@@ -48,27 +47,44 @@ func (a *Agents) Working() bool {
 type acpAgents struct{ a *Agents }
 
 func (g acpAgents) Begin(mode, model string) (*conversation.Run, error) {
-	return g.a.Begin(server.AgentBegin{Agent: agents.Builtin, Mode: mode, Model: model})
+	m, err := g.a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	return m.Begin(agents.Begin{Agent: agents.Builtin, Mode: mode, Model: model})
 }
 
 func (g acpAgents) Get(id string) (*conversation.Run, error) {
-	run, err := g.a.Get(id)
+	m, err := g.a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	run, err := m.Get(id)
 	if err == nil && run.Info().Agent != agents.Builtin {
 		return nil, fmt.Errorf("%w of our own agent: %q", conversation.ErrUnknown, id)
 	}
 	return run, err
 }
 
-func (g acpAgents) Wake(r *conversation.Run) error { return g.a.Wake(r) }
+func (g acpAgents) Wake(r *conversation.Run) error {
+	m, err := g.a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Wake(r)
+}
 
 func (g acpAgents) Runs() (list []conversation.Info, err error) {
-	all, err := g.a.Runs(false)
-	for _, i := range all {
+	m, err := g.a.Manager()
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range m.Runs(false) {
 		if i.Agent == agents.Builtin && i.Parent == "" {
 			list = append(list, i)
 		}
 	}
-	return list, err
+	return list, nil
 }
 
 func (g acpAgents) SetMode(r *conversation.Run, mode string) error {
@@ -79,23 +95,29 @@ func (g acpAgents) SetMode(r *conversation.Run, mode string) error {
 	if err := s.SetMode(mode); err != nil {
 		return err
 	}
-	g.a.ModeSet(s.ID, s.Mode())
+	if m := g.a.Opened(); m != nil {
+		m.ModeSet(s.ID, s.Mode())
+	}
 	return nil
 }
 
 func (g acpAgents) SetModel(ctx context.Context, r *conversation.Run, model string) error {
-	return g.a.Choose(ctx, r, "", model)
+	m, err := g.a.Manager()
+	if err != nil {
+		return err
+	}
+	return m.Choose(ctx, r, "", model)
 }
 
 // acpWorkspace is the workspace, as the protocol knows it.
 type acpWorkspace struct {
-	a     *Agents
-	begun *app.Workspace // with which the client has begun
+	client *app.Client
+	begun  *app.Workspace // with which the client has begun
 }
 
 // now is the workspace, or at the end the last one that is known.
 func (w acpWorkspace) now() *app.Workspace {
-	if now := w.a.client.Workspace(); now != nil {
+	if now := w.client.Workspace(); now != nil {
 		return now
 	}
 	return w.begun
@@ -106,21 +128,21 @@ func (w acpWorkspace) Folders() []string { return workspace.Dirs(w.now().Disk.Fo
 func (w acpWorkspace) Abs(name string) string { return w.now().Disk.Abs(name) }
 
 func (w acpWorkspace) Modes() (all []acp.Mode) {
-	for _, m := range w.a.client.Settings.Modes() {
+	for _, m := range w.client.Settings.Modes() {
 		all = append(all, acp.Mode{ID: m.Name, Name: strings.ToUpper(m.Name[:1]) + m.Name[1:], Description: m.Help})
 	}
 	return all
 }
 
 func (w acpWorkspace) Models() (all []acp.Choice) {
-	for _, p := range w.a.client.Settings.Now().Backends() {
+	for _, p := range w.client.Settings.Now().Backends() {
 		all = append(all, acp.Choice{Value: p.Name, Name: p.Name, Description: p.Model})
 	}
 	return all
 }
 
 func (w acpWorkspace) Model(name string) (string, error) {
-	b, err := backends{w.a.client.Backends()}.Backend(name)
+	b, err := backends{w.client.Backends()}.Backend(name)
 	return b.Profile, err
 }
 

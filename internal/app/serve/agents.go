@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/adapter"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
-	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
@@ -21,7 +21,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
-	"github.com/sidecar-ls/sidecar-ls/server"
 )
 
 // Agents are the agents of a client. Their runs are in the state directory of its
@@ -47,12 +46,6 @@ func NewAgents(self string) *Agents {
 // Of says whose agents they are.
 func (a *Agents) Of(c *app.Client) { a.client = c }
 
-// Has implements server.Agents.
-func (a *Agents) Has(session string) bool {
-	m := a.opened()
-	return m != nil && m.Has(session)
-}
-
 // Manager opens the runs of the workspace as it is now.
 func (a *Agents) Manager() (*agents.Manager, error) {
 	a.mu.Lock()
@@ -77,7 +70,15 @@ func (a *Agents) Manager() (*agents.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	finder, err := adapter.Of(a.client.Settings.Programs())
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Home.Dir.Prepare(); err != nil { // else git shows the lock of the runs as a new file
+		return nil, err
+	}
 	o := a.options(w, kept)
+	o.Finder = finder
 	if !a.waited {
 		o.Wait = ending
 	}
@@ -98,7 +99,7 @@ const ending = 5 * time.Second
 func (a *Agents) options(w *app.Workspace, kept profile.Kept) agents.Options {
 	c := a.client
 	return agents.Options{
-		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Programs: c.Settings.Programs(), Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
+		Dir: filepath.Join(w.Home.Dir.State(), "runs"), Shown: filepath.Join(w.Home.Dir.State(), "show"), Show: c.Hide.Shown, Kept: kept, Sessions: c.Sessions, Program: a.program, Version: version.String(), Log: c.Log(),
 		Profiles:  func() []profile.Profile { return profile.All(c.Settings.Now()) },
 		Workspace: around{c}, Backends: backends{a.client.Backends()},
 		Tools: func(ctx context.Context, conn net.Conn, session string) {
@@ -164,7 +165,7 @@ func (a *Agents) tell(e conversation.Event) {
 	}
 }
 
-// Subscribe implements server.Agents.
+// Subscribe implements server.Agents, as do Manager and Opened.
 func (a *Agents) Subscribe(f func(conversation.Event)) (cancel func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -174,20 +175,6 @@ func (a *Agents) Subscribe(f func(conversation.Event)) (cancel func()) {
 		defer a.mu.Unlock()
 		delete(a.listeners, &f)
 	}
-}
-
-// Asked implements server.Agents.
-func (a *Agents) Asked() (open []conversation.Event) {
-	m := a.opened() // whose agents don't work is asked when they are looked at
-	if m == nil {
-		return nil
-	}
-	for _, i := range m.Runs(false) {
-		if r, err := m.Get(i.Run); err == nil {
-			open = append(open, r.Open()...)
-		}
-	}
-	return open
 }
 
 // Close ends the agents. Their runs go on with the next process.
@@ -202,153 +189,5 @@ func (a *Agents) Close() error {
 	return m.Close()
 }
 
-// List implements server.Agents.
-func (a *Agents) List() ([]server.AgentInfo, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return nil, err
-	}
-	list := []server.AgentInfo{}
-	for _, one := range m.List() {
-		i := server.AgentInfo{
-			Name: one.Name, Title: one.Title, Kind: "acp", Available: one.Why == "", Version: one.Version, Why: one.Why,
-			Can: one.Can, Sees: one.Sees(), Consented: one.Allowed,
-		}
-		if i.Can == nil {
-			i.Can = []string{}
-		}
-		switch {
-		case one.Name == agents.Builtin:
-			i.Kind = agents.Builtin
-		case one.ACP == nil:
-			i.Kind = "program"
-		}
-		for _, mode := range one.Modes {
-			i.Modes = append(i.Modes, server.AgentChoice{ID: mode.Value, Title: mode.Name, Description: mode.Description})
-		}
-		for _, model := range one.Models {
-			i.Models = append(i.Models, server.AgentChoice{ID: model.Value, Title: model.Name, Description: model.Description})
-		}
-		for _, s := range one.SignIn {
-			i.SignIn = append(i.SignIn, server.AgentSignIn{ID: s.ID, Title: s.Name})
-		}
-		list = append(list, i)
-	}
-	return list, nil
-}
-
-// Earlier implements server.Agents.
-func (a *Agents) Earlier(ctx context.Context, agent, cursor string, consent bool) (server.AgentSessions, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return server.AgentSessions{}, err
-	}
-	page, err := m.Earlier(ctx, agent, cursor, consent)
-	if err != nil {
-		return server.AgentSessions{}, err
-	}
-	all := server.AgentSessions{Sessions: []server.AgentSession{}, Next: page.Next}
-	for _, one := range page.List {
-		s := server.AgentSession{ID: one.ID, Title: one.Title, Run: one.Run}
-		if !one.Updated.IsZero() {
-			s.UpdatedAt = &one.Updated
-		}
-		all.Sessions = append(all.Sessions, s)
-	}
-	return all, nil
-}
-
-// Ready implements server.Agents.
-func (a *Agents) Ready(ctx context.Context, r *conversation.Run) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Ready(ctx, r)
-}
-
-// Begin implements server.Agents.
-func (a *Agents) Begin(b server.AgentBegin) (*conversation.Run, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return nil, err
-	}
-	return m.Begin(agents.Begin{
-		Agent: b.Agent, Session: b.Session, Mode: b.Mode, Shadow: b.Shadow, Model: b.Model, Title: b.Title, Resume: b.Resume,
-		Tokens: b.Tokens, Calls: b.Calls, Budget: loop.Budget(b.Budget), Consent: b.Consent,
-	})
-}
-
-// Get implements server.Agents.
-func (a *Agents) Get(id string) (*conversation.Run, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return nil, err
-	}
-	return m.Get(id)
-}
-
-// Wake implements server.Agents.
-func (a *Agents) Wake(r *conversation.Run) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Wake(r)
-}
-
 // Files are the names of a session's files that wait for review.
 func (a *Agents) Files(session string) []string { return around{a.client}.Files(session) }
-
-// Request implements server.Agents.
-func (a *Agents) Request(sessions []string, hunk string) (run string, r conversation.Request, ok bool) {
-	m := a.opened() // whoever lists edits asks
-	if m == nil {
-		return "", r, false
-	}
-	return m.Request(sessions, hunk)
-}
-
-// Choose implements server.Agents.
-func (a *Agents) Choose(ctx context.Context, r *conversation.Run, mode, model string) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Choose(ctx, r, mode, model)
-}
-
-// Stop implements server.Agents.
-func (a *Agents) Stop(r *conversation.Run, call string) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Stop(r, call)
-}
-
-// ModeSet implements server.Agents.
-func (a *Agents) ModeSet(session, mode string) {
-	m := a.opened() // until it is opened no session is that of a run
-	if m != nil {
-		m.ModeSet(session, mode)
-	}
-}
-
-// Fork implements server.Agents.
-func (a *Agents) Fork(ctx context.Context, r *conversation.Run, at int64) (*conversation.Run, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return nil, err
-	}
-	return m.Fork(ctx, r, at)
-}
-
-// Runs implements server.Agents.
-func (a *Agents) Runs(all bool) ([]conversation.Info, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return nil, err
-	}
-	return m.Runs(all), nil
-}

@@ -86,7 +86,7 @@ func (d *desk) shownChanged() func() {
 
 // Shown is what the user has before them.
 func (d *desk) Shown() ide.Shown {
-	now := d.start.Shown(context.Background())
+	now := d.start.Shown()
 	var out ide.Shown
 	for _, doc := range now.Open {
 		out.Open = append(out.Open, ide.OpenFile(doc))

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
-	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/loop"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/models"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -17,7 +16,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
-	"github.com/sidecar-ls/sidecar-ls/server"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
@@ -178,7 +176,7 @@ type asks struct {
 
 // Approve implements dispatch.Approver.
 func (a asks) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Answer, error) {
-	if m := a.agents.opened(); m != nil {
+	if m := a.agents.Opened(); m != nil {
 		if answer, ok, err := m.Approve(ctx, ask); ok {
 			return answer, err
 		}
@@ -188,7 +186,7 @@ func (a asks) Approve(ctx context.Context, ask dispatch.Ask) (dispatch.Answer, e
 
 // Ask implements asking.People.
 func (a asks) Ask(ctx context.Context, q asking.Question) (string, bool, error) {
-	if m := a.agents.opened(); m != nil {
+	if m := a.agents.Opened(); m != nil {
 		text, options := q.Shown(a.agents.client.Hide.Shown)
 		if answer, ok, err := m.AskUser(ctx, q.CallID, text, options, q.AllowCustom); ok {
 			if i := slices.Index(options, answer); i >= 0 {
@@ -200,63 +198,9 @@ func (a asks) Ask(ctx context.Context, q asking.Question) (string, bool, error) 
 	return a.people.Ask(ctx, q)
 }
 
-// opened is the manager, if the runs are open.
-func (a *Agents) opened() *agents.Manager {
+// Opened is the manager, if the runs are open.
+func (a *Agents) Opened() *agents.Manager {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.m
-}
-
-// Opening is what a model would get at the beginning of a run of our own agent.
-func (a *Agents) Opening(mode, profile string) (loop.Opening, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return loop.Opening{}, err
-	}
-	return m.Opening(mode, profile)
-}
-
-// Used is what the agent of a run of our own has used.
-func (a *Agents) Used(r *conversation.Run) (loop.Usage, error) {
-	m, err := a.Manager()
-	if err != nil {
-		return loop.Usage{}, err
-	}
-	return m.Used(r)
-}
-
-// Rewind implements server.Agents.
-func (a *Agents) Rewind(ctx context.Context, r *conversation.Run, at int64, what string) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Rewind(ctx, r, at, what)
-}
-
-// Budget implements server.Agents.
-func (a *Agents) Budget(r *conversation.Run, b server.AgentBudget) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Budget(r, loop.Budget(b))
-}
-
-// Compact implements server.Agents.
-func (a *Agents) Compact(ctx context.Context, r *conversation.Run) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Compact(ctx, r)
-}
-
-// Summary implements server.Agents.
-func (a *Agents) Summary(r *conversation.Run, at int, text string) error {
-	m, err := a.Manager()
-	if err != nil {
-		return err
-	}
-	return m.Summary(r, at, text)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/server/client"
 	asking "github.com/sidecar-ls/sidecar-ls/tools/editor"
 )
 
@@ -115,7 +116,7 @@ func asked[T any](ctx context.Context, s *seat, ask func(context.Context, *sitti
 		case <-one.Done():
 		}
 		answer, err := ask(one, e)
-		if errors.Is(err, server.ErrGone) { // a moment before its seat is empty
+		if errors.Is(err, client.ErrGone) { // a moment before its seat is empty
 			<-one.Done()
 		}
 		stop()

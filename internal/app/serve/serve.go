@@ -28,6 +28,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/pki"
 	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 )
 
 // GCPercent trades a little memory for speed: what lives in the server is
@@ -117,7 +118,7 @@ func (s *Server) start(ctx context.Context, st server.Start) (*server.Core, erro
 	c := s.client.Load()
 	d := &desk{client: c, start: st, places: s.o.Places}
 	s.seat.take(st, d)
-	core, _, err := editor{Client: c, server: s, desk: d}.serve(ctx, st.Folders)
+	core, _, err := editor{Client: c, server: s, desk: d}.SetFolders(ctx, st.Folders)
 	s.host.Load().SetKind(attach.Editor)
 	return core, err
 }
@@ -188,8 +189,8 @@ func (c editor) Close() error {
 	return c.server.close()
 }
 
-// serve opens folders for it. Without a folder, the commands that need one say so.
-func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
+// SetFolders opens folders for it. Without a folder, the commands that need one say so.
+func (c editor) SetFolders(ctx context.Context, folders []workspace.Folder) (*server.Core, []string, error) {
 	before := c.Workspace()
 	if len(folders) == 0 {
 		c.desk.stop() // while the queue is there
@@ -199,13 +200,13 @@ func (c editor) serve(ctx context.Context, folders []workspace.Folder) (*server.
 			attach.MakeRoom(ctx, f.Dir)
 		}
 	}
-	w, problems, err := c.SetFolders(ctx, folders)
+	w, problems, err := c.Client.SetFolders(ctx, folders)
 	switch {
 	case err != nil:
 		return nil, problems, err
 	case w == nil:
 		c.server.host.Store(nil)
-		return &server.Core{Bus: c.Bus, Setup: c.setup(), Agents: c.server.agents, SetFolders: c.serve, Close: c.Close}, problems, nil
+		return &server.Core{Parts: commands.Parts{Setup: c.setup(), Agents: c.server.agents}, Lifecycle: opened{editor: c}, Bus: c.Bus}, problems, nil
 	case before == nil:
 		c.server.host.Store(c.Host(endpoint.HostOptions{Kind: attach.Editor, Editor: c.server.editor}))
 		c.Admit()
@@ -224,46 +225,17 @@ func (c editor) core(w *app.Workspace) *server.Core {
 	for _, p := range w.Problems.Show() {
 		c.Log().Warn("start", "problem", p)
 	}
+	o := opened{c, w}
+	index := projectIndex{w.Index, w.Live}
 	core := &server.Core{
-		Dispatch: w.Dispatch,
-		Sessions: c.Sessions,
-		Review:   w.Home.Queue,
-		NoReview: w.Home.QueueErr,
-		Batch:    c.Batch,
-		Modes:    c.modes,
-		Bus:      c.Bus,
-		Shadows:  w.ShadowsForPeople(),
-		Audit: func() (any, error) {
-			log, err := w.Home.Records()
-			if err != nil {
-				return nil, err
-			}
-			return log.Verify()
+		Parts: commands.Parts{
+			Dispatch: w.Dispatch, Sessions: c.Sessions, Settings: o, Reports: o,
+			Review: w.Home.Queue, NoReview: w.Home.QueueErr,
+			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Knowledge: index,
+			MCP: mcpServers{w.Sources, c.Settings}, Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
+			Setup: c.setup(), Agents: c.server.agents,
 		},
-		Output:    w.Confiner,
-		Knowledge: projectIndex{w.Index},
-		Backend:   c.Backends().Describe,
-
-		SaveEdits: func() (clean, accepted bool) {
-			save := c.Settings.Now().String("edits.save")
-			return save != "never", save == "onAccept"
-		},
-
-		Skills: func(ctx context.Context, session string) (server.SkillList, error) { return SkillList(ctx, w, session) },
-
-		MCP:   mcpServers{w.Sources, c.Settings},
-		Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
-		Setup: c.setup(), Agents: c.server.agents,
-		Configure: func(layers ...json.RawMessage) []string {
-			fresh := w.Problems.Of(func() []string { return c.Settings.Load(layers...) })
-			w.Sources.Reload()
-			w.Extensions.Follow()
-			c.desk.follow()
-			return fresh
-		},
-		ShownChanged: c.desk.shownChanged(),
-		SetFolders:   c.serve,
-		Close:        c.Close,
+		Lifecycle: o, Bus: c.Bus, ShownChanged: c.desk.shownChanged(),
 	}
 	if w.Home.Err == nil {
 		core.StateDir = w.Home.Dir.State()
@@ -272,38 +244,86 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		core.Introduced = w.Checker
 	}
 	if c.Settings.Now().Bool("knowledge.documentSymbols") {
-		core.DocumentSymbols = indexing.Symbols{Parsers: c.Parsers}.OfDocument
+		core.DocumentSymbols = indexing.Symbols{Parsers: c.Parsers}
 	}
 	if c.Settings.Now().Bool("knowledge.workspaceSymbols") {
-		core.WorkspaceSymbols = func(ctx context.Context, query string) ([]pki.Definition, error) {
-			return w.Index.OfWorkspace(ctx, w.Live, query)
-		}
+		core.WorkspaceSymbols = index
 	}
 	return core
 }
 
-// modes are the modes as editors list them.
-func (c editor) modes() (out []server.Mode) {
-	for _, m := range c.Settings.Modes() {
-		out = append(out, server.Mode{Name: m.Name, Description: m.Help})
+// opened is an editor's client with the workspace that it has open; nil is none.
+type opened struct {
+	editor
+	w *app.Workspace
+}
+
+// Configure implements server.Lifecycle, as do SetFolders and Close.
+func (o opened) Configure(layers ...json.RawMessage) []string {
+	if o.w == nil {
+		return nil
+	}
+	fresh := o.w.Problems.Of(func() []string { return o.Settings.Load(layers...) })
+	o.w.Sources.Reload()
+	o.w.Extensions.Follow()
+	o.desk.follow()
+	return fresh
+}
+
+// SaveEdits implements commands.Settings, as do Batch and Modes.
+func (o opened) SaveEdits() (clean, accepted bool) {
+	save := o.Settings.Now().String("edits.save")
+	return save != "never", save == "onAccept"
+}
+
+// Modes are the modes as editors list them.
+func (o opened) Modes() (out []commands.Mode) {
+	for _, m := range o.Settings.Modes() {
+		out = append(out, commands.Mode{Name: m.Name, Description: m.Help})
 	}
 	return out
 }
 
-// projectIndex is the project index as the server knows it.
-type projectIndex struct{ *indexing.Knowledge }
+// Backend implements commands.Reports, as do its neighbours.
+func (o opened) Backend() (any, error) { return o.Backends().Describe() }
 
-func (p projectIndex) Status() (server.KnowledgeStatus, error) { return IndexStatus(p.Knowledge) }
+// Audit reports whether the audit log is as it was written.
+func (o opened) Audit() (any, error) {
+	log, err := o.w.Home.Records()
+	if err != nil {
+		return nil, err
+	}
+	return log.Verify()
+}
+
+// Skills are what a session knows how to do.
+func (o opened) Skills(ctx context.Context, session string) (commands.SkillList, error) {
+	return SkillList(ctx, o.w, session)
+}
+
+// projectIndex is the project index as the server knows it.
+type projectIndex struct {
+	*indexing.Knowledge
+	live workspace.Files
+}
+
+// Status implements commands.Knowledge.
+func (p projectIndex) Status() (commands.KnowledgeStatus, error) { return IndexStatus(p.Knowledge) }
+
+// OfWorkspace implements server.WorkspaceSymbols.
+func (p projectIndex) OfWorkspace(ctx context.Context, query string) ([]pki.Definition, error) {
+	return p.Knowledge.OfWorkspace(ctx, p.live, query)
+}
 
 // IndexStatus is what is in a project index, as clients are told it.
-func IndexStatus(k *indexing.Knowledge) (server.KnowledgeStatus, error) {
+func IndexStatus(k *indexing.Knowledge) (commands.KnowledgeStatus, error) {
 	s, err := k.Status()
 	if err != nil {
-		return server.KnowledgeStatus{}, err
+		return commands.KnowledgeStatus{}, err
 	}
-	out := server.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes, Looked: s.Looked, Parsed: s.Parsed, Parseable: s.Parseable, Error: s.Failed}
+	out := commands.KnowledgeStatus{Files: s.Files, Symbols: s.Symbols, Ready: s.Ready, Skipped: s.Skipped, Generated: s.Generated, Bytes: s.Bytes, Looked: s.Looked, Parsed: s.Parsed, Parseable: s.Parseable, Error: s.Failed}
 	if m := s.Meaning; m != nil {
-		out.Embeddings = server.KnowledgeEmbeddings{State: m.State, Model: m.Model, Units: m.Units, Embedded: m.Embedded, Error: m.Err}
+		out.Embeddings = commands.KnowledgeEmbeddings{State: m.State, Model: m.Model, Units: m.Units, Embedded: m.Embedded, Error: m.Err}
 	}
 	if !s.IndexedAt.IsZero() {
 		out.IndexedAt = s.IndexedAt.UTC().Format(time.RFC3339)

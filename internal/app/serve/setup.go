@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
-	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 )
 
 // clients are the agents and editors of the user, as the server knows them.
 type clients struct{ editor }
 
-func (c editor) setup() server.Setup {
+func (c editor) setup() commands.Setup {
 	if c.server.o.Setup == nil {
 		return nil
 	}
@@ -26,43 +26,43 @@ func (c clients) here() (setup.Env, error) {
 	return c.server.o.Setup(dir)
 }
 
-func (c clients) List(ctx context.Context) ([]server.SetupClient, error) {
+func (c clients) List(ctx context.Context) ([]commands.SetupClient, error) {
 	env, err := c.here()
 	if err != nil {
 		return nil, err
 	}
-	var out []server.SetupClient
+	var out []commands.SetupClient
 	for _, cl := range env.List(ctx, true) {
-		s := server.SetupClient{Name: cl.Name, Title: cl.Title, Found: cl.Found, Version: cl.Version}
+		s := commands.SetupClient{Name: cl.Name, Title: cl.Title, Found: cl.Found, Version: cl.Version}
 		for _, r := range cl.Roads {
-			s.Roads = append(s.Roads, server.SetupRoad(r))
+			s.Roads = append(s.Roads, commands.SetupRoad(r))
 		}
 		out = append(out, s)
 	}
 	return out, nil
 }
 
-func (c clients) Plan(client string, o server.SetupOptions) (server.SetupPlan, error) {
+func (c clients) Plan(client string, o commands.SetupOptions) (commands.SetupPlan, error) {
 	return c.plan(setup.Env.Plan, client, o)
 }
 
-func (c clients) PlanUndo(client string, o server.SetupOptions) (server.SetupPlan, error) {
+func (c clients) PlanUndo(client string, o commands.SetupOptions) (commands.SetupPlan, error) {
 	return c.plan(setup.Env.PlanUndo, client, o)
 }
 
 // plan makes a plan. Keys of other programs are kept out of its diffs.
-func (c clients) plan(f func(setup.Env, string, setup.Options) (*setup.Plan, error), client string, o server.SetupOptions) (server.SetupPlan, error) {
+func (c clients) plan(f func(setup.Env, string, setup.Options) (*setup.Plan, error), client string, o commands.SetupOptions) (commands.SetupPlan, error) {
 	env, err := c.here()
 	if err != nil {
-		return server.SetupPlan{}, err
+		return commands.SetupPlan{}, err
 	}
-	p, err := f(env, client, setup.Options(o))
+	p, err := f(env, client, setup.Options{Roads: o.Roads, Project: o.Project, OnlyOurs: o.OnlyOurs})
 	if err != nil {
-		return server.SetupPlan{}, err
+		return commands.SetupPlan{}, err
 	}
-	out := server.SetupPlan{Title: p.Title, Replaces: p.Foreign, Left: p.Left, Notes: p.Notes, Apply: p.Apply}
+	out := commands.SetupPlan{Title: p.Title, Replaces: p.Foreign, Left: p.Left, Notes: p.Notes, Apply: p.Apply}
 	for _, ch := range p.Changes {
-		out.Changed = append(out.Changed, server.SetupChange{Path: ch.Path, Target: ch.Target, Diff: c.Hide.Text(ch.Diff)})
+		out.Changed = append(out.Changed, commands.SetupChange{Path: ch.Path, Target: ch.Target, Diff: c.Hide.Text(ch.Diff)})
 	}
 	return out, nil
 }

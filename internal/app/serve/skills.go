@@ -6,7 +6,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/offered"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
-	"github.com/sidecar-ls/sidecar-ls/server"
+	"github.com/sidecar-ls/sidecar-ls/server/commands"
 )
 
 // Skills are the skills of a session.
@@ -20,10 +20,10 @@ func (a around) Skills(ctx context.Context, session string) (skills.Found, error
 }
 
 // SkillList is what people are shown of the skills of a session.
-func SkillList(ctx context.Context, w *app.Workspace, session string) (server.SkillList, error) {
+func SkillList(ctx context.Context, w *app.Workspace, session string) (commands.SkillList, error) {
 	found, err := Skills(ctx, w, session)
 	if err != nil {
-		return server.SkillList{}, err
+		return commands.SkillList{}, err
 	}
 	show := w.Client.Hide.Shown
 	all := func(list []string) (out []string) {
@@ -32,9 +32,9 @@ func SkillList(ctx context.Context, w *app.Workspace, session string) (server.Sk
 		}
 		return out
 	}
-	list := server.SkillList{Skills: []server.Skill{}, Problems: all(found.Problems)}
+	list := commands.SkillList{Skills: []commands.Skill{}, Problems: all(found.Problems)}
 	for _, s := range found.Skills {
-		one := server.Skill{
+		one := commands.Skill{
 			Name: s.Name, Description: show(s.Description), Origin: s.Origin, Kit: s.Kit(), Missing: show(s.Missing), Tools: all(s.Requires),
 			AllowedTools: all(s.AllowedTools), Compatibility: show(s.Compatibility), License: show(s.License), Warnings: all(s.Warnings),
 		}

@@ -70,9 +70,7 @@ func (s *Server) close() error {
 // Work reports whether an agent works, or waits for an answer, or for a prompt that
 // is queued.
 func (a *Agents) Work() bool {
-	a.mu.Lock()
-	m := a.m // without opening it: what is not open does not work
-	a.mu.Unlock()
+	m := a.Opened() // what is not open does not work
 	if m == nil {
 		return false
 	}

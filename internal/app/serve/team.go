@@ -20,6 +20,23 @@ func (c team) manager() (*agents.Manager, error) {
 	return m, nil
 }
 
+// Offers reports whether a tool has what it needs to work for a session: best_of a run of
+// our own agent, in which people are asked; the others a model.
+func (c team) Offers(session, tool string) bool {
+	set := c.a.client.Settings.Now()
+	m := c.a.Opened()
+	own := m != nil && agents.IsOwn(m, session)
+	switch tool {
+	case "best_of":
+		return own
+	case "delegate_task":
+		return set.String("backend.worker") != ""
+	case "spawn_agent", "agent_list", "agent_send", "agent_wait", "agent_cancel":
+		return own || set.String("backend.profile") != ""
+	}
+	return true
+}
+
 // Spawn implements agenttools.Team, as do its neighbours.
 func (c team) Spawn(ctx context.Context, by agenttools.Caller, t agenttools.Task) (agenttools.Report, error) {
 	m, err := c.manager()

@@ -11,41 +11,13 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
 )
 
-const noOverlays = "there are no overlays on this system"
-
-// keepers has nothing that waits elsewhere.
-type keepers struct{}
-
-func (*keepers) close() {}
-
-// mounter has nothing to mount elsewhere.
-type mounter struct{}
-
-func (*mounter) close() {}
-
-// Mount is never made here.
-type Mount struct{}
-
-// Path is nowhere, and its neighbours have nothing to do.
-func (*Mount) Path() string { return "" }
-
-// Refresh does nothing.
-func (*Mount) Refresh() error { return nil }
-
-// Close does nothing.
-func (*Mount) Close() {}
-
-// Overlay has nothing to make here.
-func (s *Sandbox) Overlay(Overlay) (*Mount, error) { return nil, errors.New(noOverlays) }
-
-func (*Merged) path() string { return "" }
-
 // plainly makes a command of a program and its environment, with nothing between it
 // and us. What it leaves behind stays, apart from its processes.
-func plainly(level Level, spec Spec, dir string, env, argv []string) *Cmd {
+func plainly(level spec.Level, spec spec.Spec, dir string, env, argv []string) *Cmd {
 	ctx, kill := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, env
@@ -69,7 +41,7 @@ type bare struct {
 	waits    func() error
 }
 
-func (b *bare) start(in, out, said *os.File) (err error) {
+func (b *bare) Start(in, out, said *os.File) (err error) {
 	b.cmd.Stdin, b.cmd.Stdout, b.cmd.Stderr = in, out, said
 	if b.terminal {
 		b.waits, err = b.cmd.Wait, b.cmd.Start()
@@ -80,12 +52,12 @@ func (b *bare) start(in, out, said *os.File) (err error) {
 		}
 	}
 	if err != nil {
-		return &setupError{err.Error()}
+		return &spec.SetupError{Said: err.Error()}
 	}
 	return nil
 }
 
-func (b *bare) wait() (int, error) {
+func (b *bare) Wait() (int, error) {
 	err := b.waits()
 	exit := (*exec.ExitError)(nil)
 	if !errors.As(err, &exit) {
@@ -97,17 +69,10 @@ func (b *bare) wait() (int, error) {
 	return exit.ExitCode(), nil
 }
 
-func (b *bare) kill() { b.kills() }
+func (b *bare) Kill() { b.kills() }
 
 // Init has nothing to do here.
 func Init(_ []string, _, stderr io.Writer, _ func(string)) int {
 	fmt.Fprintln(stderr, "this command is for the server's own use")
 	return 125
 }
-
-// Sweep has nothing to remove here.
-func Sweep(string, ...string) {}
-
-// AdoptOrphans has nothing to do here: where no keeper is there are no tests of
-// one.
-func AdoptOrphans() (end func(), err error) { return func() {}, nil }

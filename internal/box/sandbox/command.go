@@ -11,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // Cmd is a command that is confined. Its streams are set before Start; nil is
@@ -19,12 +22,12 @@ type Cmd struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	level    Level
+	level    spec.Level
 	network  bool
 	removed  []string
 	lost     atomic.Pointer[string] // a protection that went while it ran
 	replaced atomic.Pointer[string] // one that went, and was put back
-	watched  chan struct{}          // closed once the protections are watched; nil when there is nothing to watch
+	watched  <-chan struct{}        // closed once the protections are watched; nil when there is nothing to watch
 	plain    bool                   // nothing stands between us and the command
 
 	ctx    context.Context
@@ -40,12 +43,12 @@ type Cmd struct {
 
 // runner is what runs a command, at every level.
 type runner interface {
-	// start starts it with these streams, which it does not keep. What is not
+	// Start starts it with these streams, which it does not keep. What is not
 	// started is a *setupError.
-	start(in, out, said *os.File) error
-	// wait returns the exit code when nothing is left of it.
-	wait() (code int, err error)
-	kill() // ends the whole tree, also while it is started
+	Start(in, out, said *os.File) error
+	// Wait returns the exit code when nothing is left of it.
+	Wait() (code int, err error)
+	Kill() // ends the whole tree, also while it is started
 }
 
 // ExitError is the end of a command with another exit code than 0.
@@ -59,23 +62,23 @@ func (e *ExitError) ExitCode() int { return e.Code }
 // Command prepares a command in dir, which its process sees under the same
 // name. The context ends the whole tree of its processes. Nothing is started
 // if it can't be confined as the Spec demands.
-func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...string) (*Cmd, error) {
+func (s *Sandbox) Command(ctx context.Context, want spec.Spec, dir string, argv ...string) (*Cmd, error) {
 	if len(argv) == 0 || argv[0] == "" {
-		return nil, &RefusedError{"there is no command"}
+		return nil, &spec.RefusedError{Why: "there is no command"}
 	}
 	for _, arg := range argv {
 		if strings.ContainsRune(arg, 0) {
-			return nil, &RefusedError{"an argument has a NUL byte in it, which no program can be given"}
+			return nil, &spec.RefusedError{Why: "an argument has a NUL byte in it, which no program can be given"}
 		}
 	}
-	level, err := s.LevelFor(spec.Mode)
+	level, err := s.LevelFor(want.Mode)
 	if err != nil {
 		return nil, err
 	}
-	if spec, err = spec.resolve(); err != nil {
+	if want, err = want.Resolve(); err != nil {
 		return nil, err
 	}
-	c, err := s.prepare(level, spec, dir, argv)
+	c, err := s.prepare(level, want, dir, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +87,12 @@ func (s *Sandbox) Command(ctx context.Context, spec Spec, dir string, argv ...st
 }
 
 // capture runs a command in the root of a Spec and returns what it printed.
-func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...string) ([]byte, error) {
-	spec, err := spec.resolve()
+func (s *Sandbox) capture(ctx context.Context, level spec.Level, want spec.Spec, argv ...string) ([]byte, error) {
+	want, err := want.Resolve()
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.prepare(level, spec, spec.Root, argv)
+	c, err := s.prepare(level, want, want.Root, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func (s *Sandbox) capture(ctx context.Context, level Level, spec Spec, argv ...s
 }
 
 // Level is how the command is confined.
-func (c *Cmd) Level() Level { return c.level }
+func (c *Cmd) Level() spec.Level { return c.level }
 
 // Words say how the command is confined, for its result; after its end also
 // why it was ended, if that was because it was not any more.
@@ -143,13 +146,13 @@ func (c *Cmd) Start() error {
 		select {
 		case <-c.ctx.Done():
 			c.cancelled = context.Cause(c.ctx)
-			c.proc.kill()
+			c.proc.Kill()
 		case <-ended:
 		}
 	}()
 	p, err := c.open()
 	if err == nil {
-		err = c.proc.start(p.in, p.out, p.said)
+		err = c.proc.Start(p.in, p.out, p.said)
 	}
 	p.closeTheirs()
 	if err != nil {
@@ -165,7 +168,7 @@ func (c *Cmd) Start() error {
 	}
 	c.done = make(chan struct{})
 	go func() {
-		code, err := c.proc.wait()
+		code, err := c.proc.Wait()
 		close(ended)
 		<-watched
 		p.finish(c.delay)
@@ -200,14 +203,7 @@ func (c *Cmd) startError() error {
 	default:
 		said = "what sets up the sandbox ended without a word"
 	}
-	return &setupError{said}
-}
-
-// setupError is what was said instead of starting a command.
-type setupError struct{ said string }
-
-func (e *setupError) Error() string {
-	return "the command was not started: " + e.said
+	return &spec.SetupError{Said: said}
 }
 
 // Wait waits for the end of the command and of all its processes. The error is
@@ -229,7 +225,7 @@ func (c *Cmd) Run() error {
 }
 
 // Kill ends the command and all its processes.
-func (c *Cmd) Kill() { c.proc.kill() }
+func (c *Cmd) Kill() { c.proc.Kill() }
 
 // report is the standard error of what sets up the sandbox, and then of the
 // command.
@@ -251,7 +247,7 @@ func (r *report) Write(b []byte) (int, error) {
 	}
 	r.mu.Lock()
 	r.early = append(r.early, b...)
-	before, after, ok := strings.Cut(string(r.early), started)
+	before, after, ok := strings.Cut(string(r.early), child.Started)
 	if ok {
 		r.early = []byte(before)
 		r.begin()
@@ -287,8 +283,3 @@ func (r *report) before() (said string, ok bool) {
 	defer r.mu.Unlock()
 	return string(r.early), r.set.Load()
 }
-
-// started is what the last process before the command writes to standard
-// error when everything is set up: what comes before it was written by the
-// sandbox, what follows by the command.
-const started = "\x00sandbox is set up\x00"

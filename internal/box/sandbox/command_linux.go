@@ -8,17 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/rights"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
-// killPatience bounds the end of a tree that is ended from the server.
-const killPatience = 250 * time.Millisecond
-
 // prepare makes the command for a level. What it opens is closed by tidy.
-func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ *Cmd, err error) {
-	c := &Cmd{level: level, network: spec.Network, delay: keptDelay}
+func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []string) (_ *Cmd, err error) {
+	c := &Cmd{level: level, network: want.Network, delay: keptDelay}
 	var last []func()
 	tidy := sync.OnceFunc(func() {
 		for _, f := range slices.Backward(last) {
@@ -31,26 +34,26 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 		}
 	}()
 	c.tidy = tidy
-	if spec.After != nil {
-		last = append(last, func() { c.removed = append(c.removed, spec.After()...) })
+	if want.After != nil {
+		last = append(last, func() { c.removed = append(c.removed, want.After()...) })
 	}
 
-	if level == None {
+	if level == spec.None {
 		s.once.Do(s.probe) // which for the other levels is done
 	}
-	k := &lent{s: s, use: use{level == None, spec.Limits}}
+	k := s.keepers.Run(s.tools.Cgroups, level == spec.None, want.Limits)
 	c.proc = k
-	p := plan{Argv: argv, Dir: dir, Limits: spec.Limits, Seccomp: level > None, Userns: level >= Bubblewrap, Terminal: spec.Terminal}
+	p := rights.Plan{Argv: argv, Dir: dir, Limits: want.Limits, Seccomp: level > spec.None, Userns: level >= spec.Bubblewrap, Terminal: want.Terminal}
 	switch {
-	case level >= Bubblewrap:
-		err = s.bubblewrap(c, k, &p, spec, &last)
-	case level == Landlock:
-		err = s.landlock(k, &p, spec, &last)
+	case level >= spec.Bubblewrap:
+		err = s.bubblewrap(c, k, &p, want, &last)
+	case level == spec.Landlock:
+		err = s.landlock(k, &p, want, &last)
 	default:
 		c.plain = true
-		k.job = job{Argv: argv, Dir: dir, Env: spec.environ(spec.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": os.TempDir()})}
+		k.Job = keeper.Job{Argv: argv, Dir: dir, Env: want.Environ(want.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": os.TempDir()})}
 	}
-	k.job.Record = spec.Record
+	k.Job.Record = want.Record
 	if err != nil {
 		return nil, err
 	}
@@ -58,114 +61,119 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 }
 
 // inherit makes a command inherit the plan, and more.
-func (k *lent) inherit(p *plan, last *[]func(), more ...*os.File) error {
+func inherit(k *keeper.Run, p *rights.Plan, last *[]func(), more ...*os.File) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	f, err := pass("plan", data)
+	f, err := child.Pass("plan", data)
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { f.Close() })
-	k.files = append([]*os.File{f}, more...)
+	k.Files = append([]*os.File{f}, more...)
 	return nil
 }
 
 // maxGuarded bounds the locks that go to a keeper with a command.
-const maxGuarded = maxFiles / 2
+const maxGuarded = keeper.MaxFiles / 2
 
 // bubblewrap starts bwrap, in whose namespaces our own program takes away what
 // is left, and becomes the command. The namespace of processes ends with bwrap.
-func (s *Sandbox) bubblewrap(c *Cmd, k *lent, p *plan, spec Spec, last *[]func()) error {
-	var guards []*guard
-	for _, dir := range spec.writable() {
-		g, err := protect(dir, spec.repositoriesIn(dir), spec.host)
+func (s *Sandbox) bubblewrap(c *Cmd, k *keeper.Run, p *rights.Plan, want spec.Spec, last *[]func()) error {
+	var guards []*mask.Guard
+	for _, dir := range want.WritableDirs() {
+		g, err := mask.Protect(dir, want.RepositoriesIn(dir), want.Host)
 		if err != nil {
 			return err
 		}
 		guards = append(guards, g)
-		if g.lock != nil && len(k.locks) < maxGuarded {
-			k.job.Guarded = append(k.job.Guarded, dir)
-			k.locks = append(k.locks, g.lock)
+		if g.Lock != nil && len(k.Locks) < maxGuarded {
+			k.Job.Guarded = append(k.Job.Guarded, dir)
+			k.Locks = append(k.Locks, g.Lock)
 		}
-		*last = append(*last, func() { c.removed = append(c.removed, g.release()...) })
+		*last = append(*last, func() { c.removed = append(c.removed, g.Release()...) })
 	}
-	p.Env = spec.environ(s.tools.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": "/tmp"})
+	p.Env = want.Environ(s.tools.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": "/tmp"})
 	p.Families = []int{unix.AF_INET, unix.AF_INET6}
-	if !spec.Network || s.tools.Landlock >= 6 {
+	if !want.Network || s.tools.Landlock >= 6 {
 		// With the network of the machine come its abstract sockets, which only
 		// newer versions of Landlock keep away.
 		p.Families = append(p.Families, unix.AF_UNIX)
 	}
-	if c.level == Full {
-		p.Files = &fileRules{
+	if c.level == spec.Full {
+		p.Files = &rights.FileRules{
 			Read:    []string{"/"},
-			Write:   append([]string{"/tmp", s.tools.Home, "/dev/shm"}, spec.writable()...),
+			Write:   append([]string{"/tmp", s.tools.Home, "/dev/shm"}, want.WritableDirs()...),
 			Devices: []string{"/dev"},
 			TCP:     true, // is left to the namespace
 		}
 	}
-	places := slices.Concat(installed(s.tools.Home), spec.ReadOnly, spec.Writable, []string{spec.Root})
-	for _, l := range spec.Layers {
+	places := slices.Concat(spec.Installed(s.tools.Home), want.ReadOnly, want.Writable, []string{want.Root})
+	for _, l := range want.Layers {
 		places = append(places, filepath.Join(s.tools.Home, l.On))
 	}
-	if err := errors.Join(clearWay(spec.Home, s.tools.Home, places), clearWay(spec.Temp, "/tmp", places)); err != nil {
+	if err := errors.Join(mask.ClearWay(want.Home, s.tools.Home, places), mask.ClearWay(want.Temp, "/tmp", places)); err != nil {
 		return err
 	}
-	sealed, remove, err := seal(spec.Sealed)
+	sealed, remove, err := mask.Seal(want.Sealed)
 	if err != nil {
 		return err
 	}
 	*last = append(*last, remove)
-	shown, remove, err := spec.show(guards)
+	shown, remove, err := mask.ShowSettings(want, guards)
 	if err != nil {
 		return err
 	}
 	*last = append(*last, remove)
-	words, masks := bwrapArgs(s.tools, s.self, spec, guards, sealed, shown)
-	args, err := pass("arguments", nulTerminated(words))
+	words, masks := mask.BwrapArgs(s.tools.Home, s.tools.DisableUserns, s.self, want, guards, sealed, shown)
+	args, err := child.Pass("arguments", mask.NulTerminated(words))
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { args.Close() })
-	theirs, err := c.watchMasks(masks, shown, last)
+	theirs, watched, stop, err := mask.WatchMasks(masks, shown, func(path string) {
+		c.lost.Store(&path)
+		c.proc.Kill()
+	}, func(path string) { c.replaced.Store(&path) })
 	if err != nil {
 		return err
 	}
-	p.Mounts = planFD + 2
-	k.job.Path, k.job.Dir, k.job.Namespace = s.tools.Bwrap, "/", true
-	k.job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(planFD + 1), "--", helperPath, InitCommand, roleConfine}
-	layers := spec.Layers
-	if spec.Merged != nil && spec.Merged.Mount != nil {
-		layers = append([]Layer{{Mount: spec.Merged.Mount, At: spec.Merged.At}}, layers...)
+	c.watched = watched
+	*last = append(*last, stop)
+	p.Mounts = child.PlanFD + 2
+	k.Job.Path, k.Job.Dir, k.Job.Namespace = s.tools.Bwrap, "/", true
+	k.Job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(child.PlanFD + 1), "--", mask.HelperPath, child.InitCommand, child.RoleConfine}
+	layers := want.Layers
+	if want.Merged != nil && want.Merged.Mount != nil {
+		layers = append([]spec.Layer{{Mount: want.Merged.Mount, At: want.Merged.At}}, layers...)
 	}
 	if len(layers) == 0 {
-		return k.inherit(p, last, args, theirs)
+		return inherit(k, p, last, args, theirs)
 	}
-	a := attachment{Argv: k.job.Argv}
+	a := mount.Attachment{Argv: k.Job.Argv}
 	var mounts []*os.File
 	for _, l := range layers {
-		f, err := l.Mount.another()
+		f, err := l.Mount.Copy()
 		if err != nil {
 			return err
 		}
 		*last = append(*last, func() { f.Close() })
 		mounts, a.At = append(mounts, f), append(a.At, l.At)
 	}
-	at, err := passJSON("attachment", a)
+	at, err := child.PassJSON("attachment", a)
 	if err != nil {
 		return err
 	}
 	*last = append(*last, func() { at.Close() })
-	k.job.Path, k.job.Argv, k.job.Mounts = s.self, []string{s.self, InitCommand, roleAttach}, true
-	return k.inherit(p, last, append([]*os.File{args, theirs, at}, mounts...)...)
+	k.Job.Path, k.Job.Argv, k.Job.Mounts = s.self, []string{s.self, child.InitCommand, child.RoleAttach}, true
+	return inherit(k, p, last, append([]*os.File{args, theirs, at}, mounts...)...)
 }
 
 // landlock starts a process of ours that takes its own rights away, and becomes
 // the command.
-func (s *Sandbox) landlock(k *lent, p *plan, spec Spec, last *[]func()) error {
-	home, temp := spec.Home, spec.Temp
+func (s *Sandbox) landlock(k *keeper.Run, p *rights.Plan, want spec.Spec, last *[]func()) error {
+	home, temp := want.Home, want.Temp
 	own, err := os.MkdirTemp("", "sidecar-ls-command-*")
 	if err != nil {
 		return err
@@ -182,19 +190,19 @@ func (s *Sandbox) landlock(k *lent, p *plan, spec Spec, last *[]func()) error {
 			}
 		}
 	}
-	p.Env = spec.environ(home, map[string]string{"HOME": home, "TMPDIR": temp})
-	masked := machineSecrets()
-	p.Files = &fileRules{
-		Read:    slices.Concat(programs, around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, installed(s.tools.Home), spec.ReadOnly, []string{spec.Root}),
-		Write:   append([]string{home, temp}, spec.writable()...),
+	p.Env = want.Environ(home, map[string]string{"HOME": home, "TMPDIR": temp})
+	masked := mask.MachineSecrets()
+	p.Files = &rights.FileRules{
+		Read:    slices.Concat(mask.Programs, rights.Around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, spec.Installed(s.tools.Home), want.ReadOnly, []string{want.Root}),
+		Write:   append([]string{home, temp}, want.WritableDirs()...),
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"},
-		TCP:     spec.Network,
+		TCP:     want.Network,
 	}
-	if spec.Network {
+	if want.Network {
 		// No sockets of the machine's services: they have names in the file
 		// system, which Landlock does not guard.
 		p.Families = []int{unix.AF_INET, unix.AF_INET6}
 	}
-	k.job = job{Path: s.self, Argv: []string{s.self, InitCommand, roleConfine}, Env: []string{"GOMAXPROCS=1"}, Dir: "/", Own: own}
-	return k.inherit(p, last)
+	k.Job = keeper.Job{Path: s.self, Argv: []string{s.self, child.InitCommand, child.RoleConfine}, Env: []string{"GOMAXPROCS=1"}, Dir: "/", Own: own}
+	return inherit(k, p, last)
 }

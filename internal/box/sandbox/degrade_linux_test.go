@@ -16,6 +16,9 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -37,7 +40,7 @@ type without struct {
 const helperMachine = "SANDBOX_TEST_MACHINE"
 
 // on tells what a machine without something is found to be able to do.
-func on(t *testing.T, w without) Status {
+func on(t *testing.T, w without) probe.Status {
 	t.Helper()
 	data, err := json.Marshal(w)
 	if err != nil {
@@ -55,7 +58,7 @@ func on(t *testing.T, w without) Status {
 	}
 	for line := range strings.Lines(string(out)) {
 		if found, ok := strings.CutPrefix(line, "status "); ok {
-			var st Status
+			var st probe.Status
 			if err := json.Unmarshal([]byte(found), &st); err != nil {
 				t.Fatal(err)
 			}
@@ -63,14 +66,14 @@ func on(t *testing.T, w without) Status {
 		}
 	}
 	t.Fatalf("no status: %s", out)
-	return Status{}
+	return probe.Status{}
 }
 
 // TestHelperMachine is such a machine, in a process of its own.
 func TestHelperMachine(t *testing.T) {
 	data, ok := os.LookupEnv(helperMachine)
 	if !ok {
-		t.Skip("for TestDegrade")
+		return // it is for TestDegrade
 	}
 	var w without
 	if err := json.Unmarshal([]byte(data), &w); err != nil {
@@ -140,7 +143,7 @@ func (w without) take() error {
 // missing; a hole is never taken for a level.
 func TestDegrade(t *testing.T) {
 	slow.Test(t)
-	at(t, Full) // or there is nothing to take away
+	at(t, spec.Full) // or there is nothing to take away
 	dir := realTemp(t)
 	script := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -157,32 +160,32 @@ fd=$2; shift 2; mapfile -d '' -t args < <(cat <&$fd | ` + sed + `); exec bwrap "
 	for _, c := range []struct {
 		name    string
 		without without
-		level   Level
+		level   spec.Level
 		why     string // of Why or Broken
 		broken  bool
 	}{
-		{"all is there", without{}, Full, "", false},
-		{"a bwrap between that changes nothing", without{Bwrap: script("same", rewrite("cat"))}, Full, "", false},
-		{"no bubblewrap", without{Bwrap: filepath.Join(dir, "none")}, Landlock, "bubblewrap is not installed", false},
-		{"no user namespaces", without{Userns: true}, Landlock, "bubblewrap does not work: bwrap:", false},
-		{"a bwrap that fails", without{Bwrap: script("fails", "echo cannot >&2; exit 1")}, Landlock, "bubblewrap does not work: cannot", false},
-		{"a bwrap that runs nothing", without{Bwrap: script("nothing", "exit 0")}, Landlock, "bubblewrap does not work", false},
-		{"no Landlock", without{Landlock: true}, Bubblewrap, "version 0 of Landlock", false},
-		{"neither", without{Landlock: true, Userns: true}, None, "version 0 of Landlock", false},
-		{"no internet", without{Internet: true}, Full, "", false},
-		{"no temporary files", without{Temp: filepath.Join(dir, "none")}, None, "the sandbox can't be tried out", false},
-		{"no filters", without{Seccomp: true}, None, "system calls can't be filtered", false},
-		{"the network is not taken away", without{Bwrap: script("net", rewrite(`sed -z 's/^--clearenv$/--clearenv\x00--share-net/'`))}, None, "connect over TCP", true},
-		{"hooks can be written", without{Bwrap: script("hooks", rewrite(`sed -z 's/^--ro-bind$/--bind/'`))}, None, "add a git hook", true},
-		{"no program is there", without{Bwrap: script("usr", rewrite(`sed -z 's|^/usr$|/usr/share|'`))}, Landlock, "bubblewrap does not work", false},
-		{"ordinary programs do not work", without{Bwrap: script("tmp", rewrite(`sed -z '$s|.*|/tmp|'`))}, None, "ordinary programs do not work", true},
+		{"all is there", without{}, spec.Full, "", false},
+		{"a bwrap between that changes nothing", without{Bwrap: script("same", rewrite("cat"))}, spec.Full, "", false},
+		{"no bubblewrap", without{Bwrap: filepath.Join(dir, "none")}, spec.Landlock, "bubblewrap is not installed", false},
+		{"no user namespaces", without{Userns: true}, spec.Landlock, "bubblewrap does not work: bwrap:", false},
+		{"a bwrap that fails", without{Bwrap: script("fails", "echo cannot >&2; exit 1")}, spec.Landlock, "bubblewrap does not work: cannot", false},
+		{"a bwrap that runs nothing", without{Bwrap: script("nothing", "exit 0")}, spec.Landlock, "bubblewrap does not work", false},
+		{"no Landlock", without{Landlock: true}, spec.Bubblewrap, "version 0 of Landlock", false},
+		{"neither", without{Landlock: true, Userns: true}, spec.None, "version 0 of Landlock", false},
+		{"no internet", without{Internet: true}, spec.Full, "", false},
+		{"no temporary files", without{Temp: filepath.Join(dir, "none")}, spec.None, "the sandbox can't be tried out", false},
+		{"no filters", without{Seccomp: true}, spec.None, "system calls can't be filtered", false},
+		{"the network is not taken away", without{Bwrap: script("net", rewrite(`sed -z 's/^--clearenv$/--clearenv\x00--share-net/'`))}, spec.None, "connect over TCP", true},
+		{"hooks can be written", without{Bwrap: script("hooks", rewrite(`sed -z 's/^--ro-bind$/--bind/'`))}, spec.None, "add a git hook", true},
+		{"no program is there", without{Bwrap: script("usr", rewrite(`sed -z 's|^/usr$|/usr/share|'`))}, spec.Landlock, "bubblewrap does not work", false},
+		{"ordinary programs do not work", without{Bwrap: script("tmp", rewrite(`sed -z '$s|.*|/tmp|'`))}, spec.None, "ordinary programs do not work", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := on(t, c.without)
 			if st.Level != c.level || (st.Broken != "") != c.broken || !strings.Contains(st.Why+st.Broken, c.why) {
 				t.Errorf("%+v, want %v, broken: %v, %q", st, c.level, c.broken, c.why)
 			}
-			if st.Level != Full && st.Why+st.Broken == "" {
+			if st.Level != spec.Full && st.Why+st.Broken == "" {
 				t.Error("no reason is given")
 			}
 		})
@@ -192,35 +195,35 @@ fd=$2; shift 2; mapfile -d '' -t args < <(cat <&$fd | ` + sed + `); exec bwrap "
 // TestRemembered: what was found out holds until something is another one, and
 // a level that is remembered wrongly runs nothing.
 func TestRemembered(t *testing.T) {
-	at(t, Full)
+	at(t, spec.Full)
 	cache := filepath.Join(realTemp(t), "cache")
 	s := Open(self(t), Options{CacheDir: cache})
-	if st := s.Status(); st.Level != Full {
+	if st := s.Status(); st.Level != spec.Full {
 		t.Fatal(st)
 	}
-	file := filepath.Join(cache, cacheName)
+	file := filepath.Join(cache, probe.CacheName)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c cached[Status]
+	var c probe.Cached[probe.Status]
 	if err := json.Unmarshal(data, &c); err != nil {
 		t.Fatal(err)
 	}
-	store := func(c cached[Status]) {
+	store := func(c probe.Cached[probe.Status]) {
 		data, err := json.Marshal(c)
 		if err = errors.Join(err, ownfile.WriteFile(file, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Status = Status{Level: Landlock, Why: "remembered"}
+	c.Status = probe.Status{Level: spec.Landlock, Why: "remembered"}
 	store(c)
 	if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Why != "remembered" {
 		t.Errorf("not remembered: %+v", st)
 	}
-	for _, bad := range []cached[Status]{{Key: "of another boot", Status: c.Status}, {Key: c.Key, Status: Status{Level: 9}}, {Key: c.Key, Status: Status{Level: -1}}} {
+	for _, bad := range []probe.Cached[probe.Status]{{Key: "of another boot", Status: c.Status}, {Key: c.Key, Status: probe.Status{Level: 9}}, {Key: c.Key, Status: probe.Status{Level: -1}}} {
 		store(bad)
-		if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Level != Full {
+		if st := Open(self(t), Options{CacheDir: cache}).Status(); st.Level != spec.Full {
 			t.Errorf("%+v was believed: %+v", bad, st)
 		}
 	}
@@ -241,14 +244,14 @@ func TestRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = Open(self(t), Options{CacheDir: cache, Bwrap: broken})
-	s.tools = probeMachine(s.opts)
-	store(cached[Status]{Key: s.cacheKey(), Status: Status{Level: Full}})
+	s.tools = probe.FindMachine(s.opts.Bwrap, s.opts.Programs)
+	store(probe.Cached[probe.Status]{Key: s.prober().CacheKey(), Status: probe.Status{Level: spec.Full}})
 	root := realTemp(t)
-	cmd, err := s.Command(t.Context(), Spec{Root: root}, root, "touch", "made")
+	cmd, err := s.Command(t.Context(), spec.Spec{Root: root}, root, "touch", "made")
 	if err == nil {
 		err = cmd.Run()
 	}
-	if err == nil || exists(filepath.Join(root, "made")) {
+	if err == nil || spec.Exists(filepath.Join(root, "made")) {
 		t.Errorf("a command ran without its sandbox: %v", err)
 	}
 }
@@ -294,7 +297,7 @@ func TestSceneFails(t *testing.T) {
 			if what == "no repository" {
 				at = filepath.Join(dir, "blocked", "scene")
 			}
-			if w, done, err := newScene(program, at); err == nil || w != nil || done != nil {
+			if w, done, err := probe.NewScene(program, at); err == nil || w != nil || done != nil {
 				t.Errorf("made %v, %v", w, err)
 			}
 		})
@@ -313,7 +316,7 @@ func TestSceneFails(t *testing.T) {
 		for n := uint64(1); n <= 40; n++ {
 			dir := realTemp(t)
 			limitDescriptors(t, n)
-			_, done, err := newScene(self(t), filepath.Join(dir, "scene"))
+			_, done, err := probe.NewScene(self(t), filepath.Join(dir, "scene"))
 			limitDescriptors(t, 0)
 			if err != nil {
 				failed++
@@ -328,7 +331,7 @@ func TestSceneFails(t *testing.T) {
 		}
 	})
 	for n := uint64(4); n <= 48; n += 4 {
-		if st := on(t, without{Descriptors: n}); st.Level != Full && st.Why+st.Broken == "" {
+		if st := on(t, without{Descriptors: n}); st.Level != spec.Full && st.Why+st.Broken == "" {
 			t.Errorf("with %d descriptors: %+v", n, st)
 		}
 	}
@@ -343,7 +346,7 @@ func TestSealFails(t *testing.T) {
 	put(t, key, "secret")
 	limitDescriptors(t, 1)
 	last, openErr := os.Open(os.DevNull)
-	_, remove, err := seal([]string{key})
+	_, remove, err := mask.Seal([]string{key})
 	limitDescriptors(t, 0)
 	if openErr != nil {
 		t.Fatal(openErr)
@@ -353,7 +356,7 @@ func TestSealFails(t *testing.T) {
 	if err == nil || remove != nil || len(left) > 0 {
 		t.Errorf("%v, %v", err, left)
 	}
-	_, remove, err = seal([]string{key}) // the control
+	_, remove, err = mask.Seal([]string{key}) // the control
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,16 +371,16 @@ func TestNoSecondProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := realTemp(t)
-	for _, mode := range []Mode{Auto, Off} {
+	for _, mode := range []spec.Mode{spec.Auto, spec.Off} {
 		s := Open(broken, Options{})
-		if st := s.Status(); st.Level != None || !strings.Contains(st.Why, "exec format error") {
+		if st := s.Status(); st.Level != spec.None || !strings.Contains(st.Why, "exec format error") {
 			t.Errorf("%+v", st)
 		}
-		cmd, err := s.Command(t.Context(), Spec{Root: root, Mode: mode}, root, "touch", "made")
+		cmd, err := s.Command(t.Context(), spec.Spec{Root: root, Mode: mode}, root, "touch", "made")
 		if err == nil {
 			err = cmd.Run()
 		}
-		if err == nil || !strings.Contains(err.Error(), "exec format error") || exists(filepath.Join(root, "made")) {
+		if err == nil || !strings.Contains(err.Error(), "exec format error") || spec.Exists(filepath.Join(root, "made")) {
 			t.Errorf("mode %s: %v", mode, err)
 		}
 		s.Close()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // escapes are attempts to escape as lines of a shell, where no program of ours runs
@@ -64,11 +66,11 @@ func (e *escape) secrets() []string {
 }
 
 // spec is what an attempt may use.
-func (e *escape) spec() Spec {
+func (e *escape) spec() spec.Spec {
 	hidden := e.secrets()
-	return Spec{
+	return spec.Spec{
 		Root: e.root, ReadOnly: []string{e.readOnly}, Hidden: hidden[:2], Sealed: hidden[2:],
-		Env: append(Environ(os.Environ()), "OUTSIDE="+e.outside, "READONLY="+e.readOnly, "PORT="+e.port, "VICTIM="+strconv.Itoa(os.Getpid())),
+		Env: append(spec.Environ(os.Environ()), "OUTSIDE="+e.outside, "READONLY="+e.readOnly, "PORT="+e.port, "VICTIM="+strconv.Itoa(os.Getpid())),
 	}
 }
 

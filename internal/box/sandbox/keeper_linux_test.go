@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -22,20 +21,16 @@ import (
 // next one.
 func keeperOf(t *testing.T, s *Sandbox) int {
 	t.Helper()
-	s.keepers.mu.Lock()
-	defer s.keepers.mu.Unlock()
-	if len(s.keepers.idle) == 0 {
+	idle := s.keepers.Idle()
+	if len(idle) == 0 {
 		t.Fatal("no keeper waits")
 	}
-	return s.keepers.idle[len(s.keepers.idle)-1].cmd.Process.Pid
+	return idle[len(idle)-1].Pid()
 }
 
 // keeperAtWork is that of a command that runs.
 func keeperAtWork(c *Cmd) int {
-	l := c.proc.(*lent)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.k.cmd.Process.Pid
+	return c.proc.(*keeper.Run).Keeper().Pid()
 }
 
 // TestKeeperStays: commands of one kind that follow each other have the same
@@ -43,7 +38,7 @@ func keeperAtWork(c *Cmd) int {
 func TestKeeperStays(t *testing.T) {
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		defer s.Close()
-		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+		spec := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 		const leave = "export LEFT=1; umask 077; ulimit -n 10; cd /; trap '' TERM; sleep 1000 & exec 9</dev/null; exit 3"
 		if r := sh(t, s, spec, leave); r.code != 3 {
 			t.Errorf("%+v", r)
@@ -73,7 +68,7 @@ func TestKeeperLost(t *testing.T) {
 	slow.Test(t)
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		defer s.Close()
-		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+		spec := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 		works := func(when string) int {
 			t.Helper()
 			if r := sh(t, s, spec, "echo works"); r.out != "works\n" {
@@ -108,8 +103,8 @@ func TestKeeperLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		kill(keeperAtWork(c), unix.SIGKILL)
-		if err := c.Wait(); !errors.Is(err, errKeeperGone) {
-			t.Errorf("%v, want %v", err, errKeeperGone)
+		if err := c.Wait(); !errors.Is(err, keeper.ErrKeeperGone) {
+			t.Errorf("%v, want %v", err, keeper.ErrKeeperGone)
 		}
 		gone(t, token)
 		works("after its keeper was killed at work")
@@ -119,9 +114,9 @@ func TestKeeperLost(t *testing.T) {
 // TestKeeperCancelled: a command that is not let go of by its keeper is ended
 // all the same, and the next one has another keeper.
 func TestKeeperCancelled(t *testing.T) {
-	s := at(t, None)
+	s := at(t, spec.None)
 	defer s.Close()
-	spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+	spec := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 	token := newToken(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -151,12 +146,12 @@ func TestKeeperCancelled(t *testing.T) {
 
 // TestKeepersEnd: not more wait than are useful, and none after Close.
 func TestKeepersEnd(t *testing.T) {
-	s := at(t, None)
-	spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+	s := at(t, spec.None)
+	want := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 	var pids []int
 	var commands []*Cmd
-	for range maxIdle + 2 {
-		c, err := s.Command(t.Context(), spec, spec.Root, "sleep", "1000")
+	for range keeper.MaxIdle + 2 {
+		c, err := s.Command(t.Context(), want, want.Root, "sleep", "1000")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,8 +161,8 @@ func TestKeepersEnd(t *testing.T) {
 		commands, pids = append(commands, c), append(pids, keeperAtWork(c))
 	}
 	for _, pid := range pids {
-		for _, child := range descendants(pid) {
-			if err := unix.Kill(child.pid, unix.SIGTERM); err != nil {
+		for _, child := range keeper.Descendants(pid) {
+			if err := unix.Kill(child.Pid, unix.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}
@@ -180,42 +175,40 @@ func TestKeepersEnd(t *testing.T) {
 	}
 	left := func() (n int) {
 		for _, pid := range pids {
-			if _, ok := readProcess(pid); ok {
+			if spec.Exists("/proc/" + strconv.Itoa(pid)) {
 				n++
 			}
 		}
 		return n
 	}
-	if n := left(); n != maxIdle {
-		t.Errorf("%d keepers wait, want %d", n, maxIdle)
+	if n := left(); n != keeper.MaxIdle {
+		t.Errorf("%d keepers wait, want %d", n, keeper.MaxIdle)
 	}
 	var groups []string
-	for _, k := range s.keepers.idle {
-		groups = append(groups, k.group.dirs...)
+	for _, k := range s.keepers.Idle() {
+		groups = append(groups, k.Groups()...)
 	}
 	s.Close()
 	if n := left(); n != 0 {
 		t.Errorf("%d keepers wait after the end", n)
 	}
 	for _, dir := range groups {
-		if exists(dir) {
+		if spec.Exists(dir) {
 			t.Errorf("%s is left", dir)
 		}
 	}
-	if r := sh(t, s, spec, "echo works"); r.out != "works\n" || len(s.keepers.idle) != 0 {
-		t.Errorf("after the end: %+v, and %d keepers wait", r, len(s.keepers.idle))
+	if r := sh(t, s, want, "echo works"); r.out != "works\n" || len(s.keepers.Idle()) != 0 {
+		t.Errorf("after the end: %+v, and %d keepers wait", r, len(s.keepers.Idle()))
 	}
 }
 
 // TestServerDiesIdle: a keeper that waits ends with its server.
 func TestServerDiesIdle(t *testing.T) {
-	s := at(t, None)
-	sh(t, s, Spec{Root: realTemp(t)}, "true")
+	s := at(t, spec.None)
+	sh(t, s, spec.Spec{Root: realTemp(t)}, "true")
 	pid := keeperOf(t, s)
-	k := s.keepers.idle[0]
-	k.conn.Close() // what the kernel does for a server that is gone
 	ended := make(chan error, 1)
-	go func() { ended <- k.cmd.Wait() }()
+	go func() { ended <- s.keepers.Idle()[0].Leave() }() // its socket is closed, as the kernel does for a server that is gone
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -223,46 +216,5 @@ func TestServerDiesIdle(t *testing.T) {
 		}
 	case <-time.After(2 * time.Second):
 		t.Error("the keeper is alive")
-	}
-	k.group.remove()
-}
-
-// TestStopping: a process that has no program of its own yet is ended where its
-// parent waits for it; all others are stopped.
-func TestStopping(t *testing.T) {
-	// A subshell is what it was made from until it runs something else.
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", "(echo own; (echo own; read -r _); :) | (read -r _; read -r _; exec sleep 1000)")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	root := cmd.Process.Pid
-	defer func() {
-		_ = in.Close()
-		_ = unix.Kill(-root, unix.SIGKILL)
-		_ = cmd.Wait()
-	}()
-	var got map[string]int
-	for want := map[string]int{"child": 1, "program": 1, "below": 1}; !maps.Equal(got, want); { // nothing tells when all are there
-		if t.Context().Err() != nil {
-			t.Fatalf("%v", got)
-		}
-		got = map[string]int{}
-		for _, p := range descendants(root) {
-			line, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
-			signal := stopping(root, p)
-			switch program := strings.HasPrefix(string(line), "sleep"); {
-			case program && signal == unix.SIGSTOP:
-				got["program"]++
-			case !program && p.parent == root && signal == unix.SIGKILL:
-				got["child"]++
-			case p.parent != root && signal == unix.SIGSTOP:
-				got["below"]++
-			}
-		}
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
 // masked is a workspace with a repository, a protected file and a secret.
-func masked(t *testing.T) Spec {
+func masked(t *testing.T) spec.Spec {
 	root := realTemp(t)
 	for _, dir := range []string{".git/objects", ".git/refs", "sub"} {
 		if err := ownfile.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
@@ -27,7 +29,7 @@ func masked(t *testing.T) Spec {
 	for _, name := range []string{".git/HEAD", ".git/config", ".mcp.json", "sub/.env", "key #1\\2.pem", "file"} {
 		put(t, filepath.Join(root, name), "kept\n")
 	}
-	return Spec{Root: root, Hidden: []string{filepath.Join(root, "sub/.env")}, Sealed: []string{filepath.Join(root, "key #1\\2.pem")}, Env: Environ(os.Environ())}
+	return spec.Spec{Root: root, Hidden: []string{filepath.Join(root, "sub/.env")}, Sealed: []string{filepath.Join(root, "key #1\\2.pem")}, Env: spec.Environ(os.Environ())}
 }
 
 func put(t *testing.T, name, text string) {
@@ -84,7 +86,7 @@ func TestMaskLost(t *testing.T) {
 			return // each that is not ended takes a minute
 		}
 		t.Run(strings.ReplaceAll(c.name, "/", "_"), func(t *testing.T) {
-			eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+			eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
 				spec := masked(t)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a command that is not ended is a failure
 				defer cancel()
@@ -135,7 +137,7 @@ func TestMaskLost(t *testing.T) {
 // TestMovedAtOnce: a command that moves what lies under a protection, as soon as
 // it begins, is not taken for one that lost it.
 func TestMovedAtOnce(t *testing.T) {
-	s := at(t, Full)
+	s := at(t, spec.Full)
 	var all sync.WaitGroup
 	for range 4 {
 		spec := masked(t)
@@ -161,15 +163,15 @@ func TestMovedAtOnce(t *testing.T) {
 
 // TestLookOnly: a root that can only be read needs nothing that stands in.
 func TestLookOnly(t *testing.T) {
-	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
-		spec := masked(t)
+	eachLevel(t, []spec.Level{spec.Landlock, spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
+		asked := masked(t)
 		script := "echo x > file; echo x > new; mkdir .vscode; rm .mcp.json; echo x > $TMPDIR/x && echo x > ~/x && cat file && ls -A"
-		writes := sh(t, s, Spec{Root: spec.Root, Env: spec.Env}, "echo kept > file && echo x > new && rm new")
+		writes := sh(t, s, spec.Spec{Root: asked.Root, Env: asked.Env}, "echo kept > file && echo x > new && rm new")
 		if writes.code != 0 {
 			t.Errorf("the control can't write: %+v", writes)
 		}
-		spec.LookOnly, spec.Home = true, realTemp(t)
-		r := sh(t, s, spec, script)
+		asked.LookOnly, asked.Home = true, realTemp(t)
+		r := sh(t, s, asked, script)
 		want := "kept\n.git\n.mcp.json\nfile\nkey #1\\2.pem\nsub\n"
 		if r.code != 0 || r.out != want || strings.Count(r.said, "ermission denied")+strings.Count(r.said, "ead-only file system") != 4 {
 			t.Errorf("%+v", r)
@@ -180,10 +182,10 @@ func TestLookOnly(t *testing.T) {
 // TestSweep: what a server left behind goes, unless a command runs or it is not
 // ours.
 func TestSweep(t *testing.T) {
-	s := at(t, Full)
-	spec := masked(t)
+	s := at(t, spec.Full)
+	asked := masked(t)
 	for _, name := range []string{".idea", ".vscode", ".cursor", ".git/info"} {
-		path := filepath.Join(spec.Root, name)
+		path := filepath.Join(asked.Root, name)
 		if err := ownfile.Mkdir(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -193,26 +195,26 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	put(t, filepath.Join(spec.Root, ".cursor/rules"), "of the user's\n")
-	g, err := protect(spec.Root, nil, itself)
+	put(t, filepath.Join(asked.Root, ".cursor/rules"), "of the user's\n")
+	g, err := mask.Protect(asked.Root, nil, mask.Itself)
 	if err != nil {
 		t.Fatal(err)
 	}
-	Sweep(spec.Root)
-	if n := len(leftovers(t, spec.Root)); n < len(missing) {
+	mask.Sweep(asked.Root)
+	if n := len(leftovers(t, asked.Root)); n < len(spec.Missing) {
 		t.Errorf("%d are left while a command runs", n)
 	}
-	g.lock.Close() // as the end of a server does
-	Sweep(spec.Root)
-	if left := leftovers(t, spec.Root); len(left) > 0 {
+	g.Lock.Close() // as the end of a server does
+	mask.Sweep(asked.Root)
+	if left := leftovers(t, asked.Root); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
 	for name, want := range map[string]bool{".idea": true, ".cursor/rules": true, ".vscode": false, ".git/info": false, ".claude": false} {
-		if got := exists(filepath.Join(spec.Root, name)); got != want {
+		if got := spec.Exists(filepath.Join(asked.Root, name)); got != want {
 			t.Errorf("%s is there: %v", name, got)
 		}
 	}
-	if r := run(t, s, spec, "true"); r.code != 0 {
+	if r := run(t, s, asked, "true"); r.code != 0 {
 		t.Errorf("%+v", r)
 	}
 }

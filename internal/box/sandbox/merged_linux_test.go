@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // mergedOf makes a tree over lower.
-func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper string) {
+func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *spec.Merged, upper string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"upper", "work", "at"} {
@@ -21,7 +23,7 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 		}
 	}
 	upper = filepath.Join(dir, "upper")
-	f, err := s.Overlay(Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, "work")})
+	f, err := s.Overlay(spec.Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, "work")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +31,14 @@ func mergedOf(t *testing.T, s *Sandbox, lower string) (tree *Merged, upper strin
 		f.Close()
 		_ = ownfile.Chmod(filepath.Join(dir, "work", "work"), 0o700) // of the kernel; nobody can list it
 	})
-	return &Merged{Mount: f, At: filepath.Join(dir, "at")}, upper
+	return &spec.Merged{Mount: f, At: filepath.Join(dir, "at")}, upper
 }
 
 // A directory can take the place of the workspace, too, with another that is lent
 // and can't be written.
-func TestMergedDirectory(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testMergedDirectory) }
+func TestMergedDirectory(t *testing.T) {
+	eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, testMergedDirectory)
+}
 
 func testMergedDirectory(t *testing.T, s *Sandbox) {
 	root, tree, lent := realTemp(t), realTemp(t), realTemp(t)
@@ -50,10 +54,10 @@ func testMergedDirectory(t *testing.T, s *Sandbox) {
 		}
 	}
 	real := filepath.Join(root, "real")
-	place := LentDir + "/0"
-	spec := Spec{
-		Root: root, Hidden: []string{filepath.Join(root, ".env")}, Env: Environ(os.Environ()),
-		Merged: &Merged{At: tree, Real: []string{real}, Lent: []Lent{{lent, place}}},
+	place := spec.LentDir + "/0"
+	spec := spec.Spec{
+		Root: root, Hidden: []string{filepath.Join(root, ".env")}, Env: spec.Environ(os.Environ()),
+		Merged: &spec.Merged{At: tree, Real: []string{real}, Lent: []spec.Lent{{Dir: lent, Place: place}}},
 	}
 	var out bytes.Buffer
 	cmd, err := s.Command(context.Background(), spec, root, "bash", "-c", "cat a.txt .env real/r.txt "+place+"/l.txt; echo new > new.txt; echo more >> real/r.txt; "+
@@ -78,7 +82,7 @@ func testMergedDirectory(t *testing.T, s *Sandbox) {
 
 // What a command writes in a tree goes to its upper directory, and what is
 // protected is protected there too.
-func TestMerged(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testMerged) }
+func TestMerged(t *testing.T) { eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, testMerged) }
 
 func testMerged(t *testing.T, s *Sandbox) {
 	root := realTemp(t)
@@ -93,7 +97,7 @@ func testMerged(t *testing.T, s *Sandbox) {
 	}
 	before := listed(t, root)
 	tree, upper := mergedOf(t, s, root)
-	merged, err := os.OpenRoot(tree.path()) // it has no path of its own
+	merged, err := os.OpenRoot(tree.Path()) // it has no path of its own
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func testMerged(t *testing.T, s *Sandbox) {
 	run := func(line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		cmd, err := s.Command(context.Background(), Spec{Root: root, Merged: tree, Hidden: []string{filepath.Join(root, ".env")}, Env: Environ(os.Environ())}, root, "bash", "-c", line)
+		cmd, err := s.Command(context.Background(), spec.Spec{Root: root, Merged: tree, Hidden: []string{filepath.Join(root, ".env")}, Env: spec.Environ(os.Environ())}, root, "bash", "-c", line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +160,7 @@ func listed(t *testing.T, dir string) string {
 
 // A layer stands in for a directory of the home: what the command adds there is
 // above, what was there before is seen, and neither is in the home itself.
-func TestLayers(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testLayers) }
+func TestLayers(t *testing.T) { eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, testLayers) }
 
 func testLayers(t *testing.T, s *Sandbox) {
 	root, home, lower := realTemp(t), realTemp(t), realTemp(t)
@@ -164,11 +168,11 @@ func testLayers(t *testing.T, s *Sandbox) {
 		t.Fatal(err)
 	}
 	tree, upper := mergedOf(t, s, lower)
-	spec := Spec{Root: root, Home: home, Env: Environ(os.Environ()), Layers: []Layer{{tree.Mount, tree.At, ".cache/some"}}}
-	run := func(spec Spec, line string) string {
+	want := spec.Spec{Root: root, Home: home, Env: spec.Environ(os.Environ()), Layers: []spec.Layer{{Mount: tree.Mount, At: tree.At, On: ".cache/some"}}}
+	run := func(want spec.Spec, line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		cmd, err := s.Command(context.Background(), spec, root, "bash", "-c", line)
+		cmd, err := s.Command(context.Background(), want, root, "bash", "-c", line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,14 +182,14 @@ func testLayers(t *testing.T, s *Sandbox) {
 		}
 		return out.String()
 	}
-	if got := run(spec, "cat ~/.cache/some/known; echo made > ~/.cache/some/new"); got != "known\n" {
+	if got := run(want, "cat ~/.cache/some/known; echo made > ~/.cache/some/new"); got != "known\n" {
 		t.Errorf("the command saw %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(upper, "new")); err != nil || listed(t, lower) != "\n/known\nknown\n" {
 		t.Errorf("new is not above alone (%v): %s", err, listed(t, lower))
 	}
 	merged, _ := mergedOf(t, s, root)
-	both := spec
+	both := want
 	both.Merged = merged
 	if got := run(both, "cat ~/.cache/some/*; touch here"); got != "known\nmade\n" {
 		t.Errorf("beside a merged root it saw %q", got)
@@ -193,8 +197,8 @@ func testLayers(t *testing.T, s *Sandbox) {
 	if listed(t, root) != "\n" {
 		t.Error("the root was written past its overlay")
 	}
-	spec.Layers = nil
-	if got := run(spec, "ls ~/.cache/some"); got != "" {
+	want.Layers = nil
+	if got := run(want, "ls ~/.cache/some"); got != "" {
 		t.Errorf("without the layer it saw %q", got)
 	}
 	if err := ownfile.RemoveAll(filepath.Join(home, ".cache")); err != nil {
@@ -205,11 +209,11 @@ func testLayers(t *testing.T, s *Sandbox) {
 	if err := ownfile.Symlink(away, filepath.Join(home, ".cache")); err != nil {
 		t.Fatal(err)
 	}
-	spec.Layers = both.Layers
-	if got := run(spec, "cat ~/.cache/some/known"); got != "known\n" || listed(t, away) != "\n" {
+	want.Layers = both.Layers
+	if got := run(want, "cat ~/.cache/some/known"); got != "known\n" || listed(t, away) != "\n" {
 		t.Errorf("with a link in the way it saw %q, and made %q", got, listed(t, away))
 	}
-	tree.Mount.Close()
+	tree.Mount.(*mount.Mount).Close()
 	if _, err := s.Command(context.Background(), both, root, "true"); err == nil {
 		t.Error("a command was prepared without its layer")
 	}
@@ -217,7 +221,7 @@ func testLayers(t *testing.T, s *Sandbox) {
 
 // A layer between hides names of the one below, by the marks of an overlay that was
 // mounted before, and is not written.
-func TestBetween(t *testing.T) { eachLevel(t, []Level{Bubblewrap, Full}, testBetween) }
+func TestBetween(t *testing.T) { eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, testBetween) }
 
 func testBetween(t *testing.T, s *Sandbox) {
 	lower := realTemp(t)
@@ -229,10 +233,10 @@ func testBetween(t *testing.T, s *Sandbox) {
 			t.Fatal(err)
 		}
 	}
-	run := func(tree *Merged, line string) string {
+	run := func(tree *spec.Merged, line string) string {
 		t.Helper()
 		var out bytes.Buffer
-		cmd, err := s.Command(context.Background(), Spec{Root: lower, Env: Environ(os.Environ()), Merged: tree}, lower, "bash", "-c", line)
+		cmd, err := s.Command(context.Background(), spec.Spec{Root: lower, Env: spec.Environ(os.Environ()), Merged: tree}, lower, "bash", "-c", line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +248,7 @@ func testBetween(t *testing.T, s *Sandbox) {
 	}
 	tree, between := mergedOf(t, s, lower)
 	run(tree, "rm gone.txt; rm -r dir; mkdir dir; echo 5 > dir/new.txt; printf 6 > over.txt")
-	tree.Mount.Close()
+	tree.Mount.(*mount.Mount).Close()
 
 	second := t.TempDir()
 	for _, name := range []string{"upper", "work", "at"} {
@@ -252,14 +256,14 @@ func testBetween(t *testing.T, s *Sandbox) {
 			t.Fatal(err)
 		}
 	}
-	mount, err := s.Overlay(Overlay{Lower: lower, Between: []string{between}, Upper: filepath.Join(second, "upper"), Work: filepath.Join(second, "work")})
+	mount, err := s.Overlay(spec.Overlay{Lower: lower, Between: []string{between}, Upper: filepath.Join(second, "upper"), Work: filepath.Join(second, "work")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer mount.Close()
 	defer func() { _ = ownfile.Chmod(filepath.Join(second, "work", "work"), 0o700) }()
 	before := listed(t, between)
-	if got, want := run(&Merged{Mount: mount, At: filepath.Join(second, "at")}, "ls . dir; cat over.txt kept.txt; echo x > dir/new.txt; rm over.txt; touch gone.txt; ls"), ".:\ndir\nkept.txt\nover.txt\n\ndir:\nnew.txt\n63dir\ngone.txt\nkept.txt\n"; got != want {
+	if got, want := run(&spec.Merged{Mount: mount, At: filepath.Join(second, "at")}, "ls . dir; cat over.txt kept.txt; echo x > dir/new.txt; rm over.txt; touch gone.txt; ls"), ".:\ndir\nkept.txt\nover.txt\n\ndir:\nnew.txt\n63dir\ngone.txt\nkept.txt\n"; got != want {
 		t.Errorf("the command said %q", got)
 	}
 	if after := listed(t, between); after != before {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -54,8 +56,8 @@ func TestObeyed(t *testing.T) {
 		in           string // the directory, below the one that is made
 		want, not    []string
 	}{
-		{name: "nothing there", want: missing, not: []string{".npmrc", ".git/hooks"}},
-		{name: "files that are there", files: []string{".npmrc", ".zshrc"}, want: append([]string{".npmrc", ".zshrc"}, missing...), not: []string{".bashrc"}},
+		{name: "nothing there", want: spec.Missing, not: []string{".npmrc", ".git/hooks"}},
+		{name: "files that are there", files: []string{".npmrc", ".zshrc"}, want: append([]string{".npmrc", ".zshrc"}, spec.Missing...), not: []string{".bashrc"}},
 		{name: "a repository", files: repo(".git"), want: []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules", ".git/worktrees", ".git/commondir"}, not: []string{".git", ".git/HEAD", ".git/index"}},
 		{name: "a repository in it", files: append(repo("sub/.git"), ".git/"), repositories: []string{"sub/.git"}, want: []string{"sub/.git/hooks", "sub/.git/commondir", ".git"}, not: []string{"sub/.git"}},
 		{name: "one of another name", files: repo("mirror.git"), repositories: []string{"mirror.git"}, want: []string{"mirror.git/hooks"}, not: []string{"mirror.git"}},
@@ -67,11 +69,11 @@ func TestObeyed(t *testing.T) {
 		{name: "objects", files: repo("r"), in: "r/objects", not: []string{"r/objects/.vscode", "r/objects/.git"}},
 	} {
 		dir := made(t, c.files...)
-		spec := Spec{Root: dir}
+		spec := spec.Spec{Root: dir}
 		for _, r := range c.repositories {
 			spec.Repositories = append(spec.Repositories, filepath.Join(dir, r))
 		}
-		list, _, err := spec.obeyed(filepath.Join(dir, c.in))
+		list, _, err := obeyed(spec, filepath.Join(dir, c.in))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -94,14 +96,14 @@ func TestObeyed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, see, err := (Spec{Root: filepath.Join(dir, "w")}).obeyed(filepath.Join(dir, "w"))
+	list, see, err := obeyed(spec.Spec{Root: filepath.Join(dir, "w")}, filepath.Join(dir, "w"))
 	if err != nil || !slices.Contains(list, filepath.Join(dir, "w/.git")) || !slices.Equal(see, []string{filepath.Join(dir, "main/.git")}) {
 		t.Errorf("%q, %q, %v", list, see, err)
 	}
 	for _, files := range [][]string{{"real/", ".vscode->real"}, {"real/", ".git->real"}, append(repo(".git"), "hooks/", ".git/hooks->../hooks")} {
 		dir := made(t, files...)
-		var refused *RefusedError
-		if _, _, err := (Spec{Root: dir}).obeyed(dir); !errors.As(err, &refused) || !strings.Contains(refused.Why, "is a link") {
+		var refused *spec.RefusedError
+		if _, _, err := obeyed(spec.Spec{Root: dir}, dir); !errors.As(err, &refused) || !strings.Contains(refused.Why, "is a link") {
 			t.Errorf("%q: %v", files, err)
 		}
 	}
@@ -121,7 +123,7 @@ func TestEscapeLines(t *testing.T) {
 	}
 	bash, err := exec.LookPath("bash") // as macOS has it as sh
 	if err != nil {
-		t.Skip("there is no bash")
+		needs.Skip(t, needs.Bash, "there is no bash")
 	}
 	home := t.TempDir()
 	run := func(script string) string {

@@ -2,19 +2,24 @@
 
 package sandbox
 
-import "context"
+import (
+	"context"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+)
 
 // machine has nothing that is known elsewhere.
 type machine struct{}
 
-func (s *Sandbox) probe() { s.status = Status{Why: unsupported} }
+func (s *Sandbox) probe() { s.status = probe.Status{Why: unsupported} }
 
 // prepare makes a command that is not confined.
-func (s *Sandbox) prepare(_ Level, spec Spec, dir string, argv []string) (*Cmd, error) {
-	return plainly(None, spec, dir, spec.environ(spec.Home, userDirs()), argv), nil
+func (s *Sandbox) prepare(_ spec.Level, want spec.Spec, dir string, argv []string) (*Cmd, error) {
+	return plainly(spec.None, want, dir, want.Environ(want.Home, userDirs()), argv), nil
 }
 
 // Prove has nothing to prove here.
-func (s *Sandbox) Prove(context.Context) ([]Trial, error) {
-	return nil, &RefusedError{unsupported}
+func (s *Sandbox) Prove(context.Context) ([]probe.Trial, error) {
+	return nil, &spec.RefusedError{Why: unsupported}
 }

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // role is the variable that makes this test program one of the commands below.
@@ -49,7 +51,7 @@ func here(t *testing.T) string {
 func command(t *testing.T, ctx context.Context, as string) *Cmd {
 	t.Helper()
 	root := here(t)
-	c, err := Open(os.Args[0], Options{}).Command(ctx, Spec{Root: root, Env: append(Environ(os.Environ()), role+"="+as)}, root, os.Args[0])
+	c, err := Open(os.Args[0], Options{}).Command(ctx, spec.Spec{Root: root, Env: append(spec.Environ(os.Environ()), role+"="+as)}, root, os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +124,11 @@ func TestCommand(t *testing.T) {
 	if err := c.Run(); err != nil || out.String() != "in and out" {
 		t.Errorf("%v, %q", err, &out)
 	}
-	if level, err := Open("", Options{}).LevelFor(Require); err == nil {
+	if level, err := Open("", Options{}).LevelFor(spec.Require); err == nil {
 		t.Errorf("a command is confined: %v", level)
 	}
 	root := here(t)
-	c, err := Open("", Options{}).Command(t.Context(), Spec{Root: root}, root, "no-such-program-anywhere")
+	c, err := Open("", Options{}).Command(t.Context(), spec.Spec{Root: root}, root, "no-such-program-anywhere")
 	if err != nil {
 		t.Fatal(err)
 	}

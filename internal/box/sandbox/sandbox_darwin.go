@@ -14,6 +14,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // sandboxExec is the program of the system that confines another one. It is not
@@ -31,73 +34,73 @@ const probeTimeout = 20 * time.Second
 func (s *Sandbox) probe() {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		s.status = Status{Broken: "the user's home, which commands can't read, is not known: " + err.Error()}
+		s.status = probe.Status{Broken: "the user's home, which commands can't read, is not known: " + err.Error()}
 		return
 	}
 	s.tools.Home = truePath(home)
 	if _, err := os.Stat(sandboxExec); err != nil {
-		s.status = Status{Why: "macOS has no sandbox for programs here: " + err.Error()}
+		s.status = probe.Status{Why: "macOS has no sandbox for programs here: " + err.Error()}
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	trials, err := s.trials(ctx, false)
-	var setup *setupError
+	var setup *spec.SetupError
 	if errors.As(err, &setup) {
-		s.status = Status{Why: sandboxExec + " does not work: " + setup.said}
+		s.status = probe.Status{Why: sandboxExec + " does not work: " + setup.Said}
 		return
 	}
 	if err != nil {
-		s.status = Status{Broken: err.Error()}
+		s.status = probe.Status{Broken: err.Error()}
 		return
 	}
 	what := ""
 	for _, t := range trials {
 		if !t.Held {
-			what = join(what, fmt.Sprintf("%s: a command could %s", Seatbelt, t.Name))
+			what = probe.Join(what, fmt.Sprintf("%s: a command could %s", spec.Seatbelt, t.Name))
 		}
 	}
 	if what != "" {
-		s.status = Status{Broken: what}
+		s.status = probe.Status{Broken: what}
 		return
 	}
-	s.status = Status{Level: Seatbelt}
+	s.status = probe.Status{Level: spec.Seatbelt}
 }
 
 // Prove makes all attempts to escape, each also without a sandbox.
-func (s *Sandbox) Prove(ctx context.Context) ([]Trial, error) {
-	level, err := s.LevelFor(Auto)
+func (s *Sandbox) Prove(ctx context.Context) ([]probe.Trial, error) {
+	level, err := s.LevelFor(spec.Auto)
 	if err != nil {
 		return nil, err
 	}
-	if level == None {
-		return nil, &RefusedError{"there is no sandbox on this machine: " + s.Status().Why}
+	if level == spec.None {
+		return nil, &spec.RefusedError{Why: "there is no sandbox on this machine: " + s.Status().Why}
 	}
 	return s.trials(ctx, true)
 }
 
 // trials makes the attempts in a sandbox, and if control is set outside of it.
-func (s *Sandbox) trials(ctx context.Context, control bool) (_ []Trial, err error) {
+func (s *Sandbox) trials(ctx context.Context, control bool) (_ []probe.Trial, err error) {
 	tmp, err := os.MkdirTemp("", "sidecar-ls-sandbox-*")
 	if err != nil {
-		return nil, &setupError{err.Error()}
+		return nil, &spec.SetupError{Said: err.Error()}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	// Programs that do not work at all show nothing about the sandbox.
 	root := filepath.Join(truePath(tmp), "honest")
 	if err := os.Mkdir(root, 0o755); err != nil {
-		return nil, &setupError{err.Error()}
+		return nil, &spec.SetupError{Said: err.Error()}
 	}
-	if out, err := s.capture(ctx, Seatbelt, Spec{Root: root, Env: Environ(os.Environ())}, "/bin/sh", "-c", ordinary); err != nil || string(out) != "one\ntwo\n" {
+	if out, err := s.capture(ctx, spec.Seatbelt, spec.Spec{Root: root, Env: spec.Environ(os.Environ())}, "/bin/sh", "-c", ordinary); err != nil || string(out) != "one\ntwo\n" {
 		err = fmt.Errorf("ordinary programs do not work (%q, %w)", out, err)
 		if strings.Contains(err.Error(), "sandbox-exec:") { // which says why it did not start them
-			err = &setupError{err.Error()}
+			err = &spec.SetupError{Said: err.Error()}
 		}
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
 	if err != nil {
-		return nil, &setupError{err.Error()}
+		return nil, &spec.SetupError{Said: err.Error()}
 	}
 	defer func() { _ = listener.Close() }()
 	met := map[bool][]string{}
@@ -107,11 +110,11 @@ func (s *Sandbox) trials(ctx context.Context, control bool) (_ []Trial, err erro
 		}
 		e, err := newEscape(filepath.Join(truePath(tmp), fmt.Sprint(inside)), listener.Addr())
 		if err != nil {
-			return nil, &setupError{err.Error()}
+			return nil, &spec.SetupError{Said: err.Error()}
 		}
-		level := None
+		level := spec.None
 		if inside {
-			level = Seatbelt
+			level = spec.Seatbelt
 		}
 		out, err := s.capture(ctx, level, e.spec(), "/bin/sh", "-c", e.script())
 		if err != nil {
@@ -119,18 +122,18 @@ func (s *Sandbox) trials(ctx context.Context, control bool) (_ []Trial, err erro
 		}
 		met[inside] = strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
-	var trials []Trial
+	var trials []probe.Trial
 	for _, a := range escapes {
-		trials = append(trials, Trial{Name: a.name, Must: true, Held: !slices.Contains(met[true], a.name), Control: slices.Contains(met[false], a.name)})
+		trials = append(trials, probe.Trial{Name: a.name, Must: true, Held: !slices.Contains(met[true], a.name), Control: slices.Contains(met[false], a.name)})
 	}
 	return trials, nil
 }
 
 // prepare makes a command that its profile confines.
-func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ *Cmd, err error) {
-	if level == None {
+func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []string) (_ *Cmd, err error) {
+	if level == spec.None {
 		s.once.Do(s.probe) // which for the other level is done
-		return plainly(level, spec, dir, spec.environ(spec.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": os.TempDir()}), argv), nil
+		return plainly(level, want, dir, want.Environ(want.Home, map[string]string{"HOME": s.tools.Home, "TMPDIR": os.TempDir()}), argv), nil
 	}
 	own, err := os.MkdirTemp("", "sidecar-ls-command-*")
 	if err != nil {
@@ -140,15 +143,15 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 	defer func() {
 		if err != nil {
 			tidy()
-			if spec.After != nil {
-				spec.After()
+			if want.After != nil {
+				want.After()
 			}
 		}
 	}()
 	for _, d := range []struct {
 		dir  *string
 		name string
-	}{{&spec.Home, "home"}, {&spec.Temp, "tmp"}} {
+	}{{&want.Home, "home"}, {&want.Temp, "tmp"}} {
 		if *d.dir == "" {
 			*d.dir = filepath.Join(own, d.name)
 			if err := os.Mkdir(*d.dir, 0o700); err != nil {
@@ -156,21 +159,21 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 			}
 		}
 	}
-	spec = spec.truly()
-	b := belt{home: s.tools.Home, readable: installed(s.tools.Home)}
-	for _, dir := range spec.writable() {
-		list, see, err := spec.obeyed(dir)
+	want = truly(want)
+	b := belt{home: s.tools.Home, readable: spec.Installed(s.tools.Home)}
+	for _, dir := range want.WritableDirs() {
+		list, see, err := obeyed(want, dir)
 		if err != nil {
 			return nil, err
 		}
 		b.obeyed, b.readable = append(b.obeyed, list...), append(b.readable, see...)
 	}
-	profile, params := spec.seatbelt(b)
-	line := []string{sandboxExec, "-p", profile}
+	rules, params := profile(want, b)
+	line := []string{sandboxExec, "-p", rules}
 	for _, p := range params {
 		line = append(line, "-D", p)
 	}
-	c := plainly(level, spec, dir, spec.environ(spec.Home, map[string]string{"HOME": spec.Home, "TMPDIR": spec.Temp}), append(append(line, "--"), argv...))
+	c := plainly(level, want, dir, want.Environ(want.Home, map[string]string{"HOME": want.Home, "TMPDIR": want.Temp}), append(append(line, "--"), argv...))
 	after := c.tidy
 	c.tidy = func() {
 		after()
@@ -180,7 +183,7 @@ func (s *Sandbox) prepare(level Level, spec Spec, dir string, argv []string) (_ 
 }
 
 // truly is a Spec by the paths that the kernel knows its files by.
-func (s Spec) truly() Spec {
+func truly(s spec.Spec) spec.Spec {
 	all := func(list []string) []string {
 		var out []string
 		for _, path := range list {

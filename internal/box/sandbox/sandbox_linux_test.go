@@ -15,6 +15,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/rights"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -63,22 +68,24 @@ func program(t *testing.T) string {
 }
 
 // at is a Sandbox that works at a level, whatever the machine's best is.
-func at(t *testing.T, level Level) *Sandbox {
+func at(t *testing.T, level spec.Level) *Sandbox {
 	t.Helper()
 	s := Open(self(t), Options{})
-	s.once.Do(func() { s.tools, s.status = probeMachine(s.opts), Status{Level: level} })
-	if level >= Bubblewrap && s.tools.Bwrap == "" {
-		t.Skip("there is no bubblewrap here: make tools installs it")
+	s.once.Do(func() {
+		s.tools, s.status = probe.FindMachine(s.opts.Bwrap, s.opts.Programs), probe.Status{Level: level}
+	})
+	if level >= spec.Bubblewrap && s.tools.Bwrap == "" {
+		needs.Skip(t, needs.Sandbox, "there is no bubblewrap here: make tools installs it")
 	}
-	if (level == Landlock || level == Full) && s.tools.Landlock < leastLandlock {
-		t.Skip("there is no Landlock here")
+	if (level == spec.Landlock || level == spec.Full) && s.tools.Landlock < rights.LeastLandlock {
+		needs.Skip(t, needs.Landlock, "there is no Landlock here")
 	}
 	return s
 }
 
-var allLevels = []Level{None, Landlock, Bubblewrap, Full}
+var allLevels = []spec.Level{spec.None, spec.Landlock, spec.Bubblewrap, spec.Full}
 
-func eachLevel(t *testing.T, levels []Level, f func(t *testing.T, s *Sandbox)) {
+func eachLevel(t *testing.T, levels []spec.Level, f func(t *testing.T, s *Sandbox)) {
 	for _, level := range levels {
 		t.Run(strings.ReplaceAll(level.String(), ", ", "+"), func(t *testing.T) { f(t, at(t, level)) })
 	}
@@ -90,12 +97,12 @@ type result struct {
 	code      int
 }
 
-func run(t *testing.T, s *Sandbox, spec Spec, argv ...string) result {
+func run(t *testing.T, s *Sandbox, want spec.Spec, argv ...string) result {
 	t.Helper()
-	if spec.Env == nil {
-		spec.Env = Environ(os.Environ())
+	if want.Env == nil {
+		want.Env = spec.Environ(os.Environ())
 	}
-	c, err := s.Command(t.Context(), spec, spec.Root, argv...)
+	c, err := s.Command(t.Context(), want, want.Root, argv...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +120,7 @@ func run(t *testing.T, s *Sandbox, spec Spec, argv ...string) result {
 	return r
 }
 
-func sh(t *testing.T, s *Sandbox, spec Spec, script string) result {
+func sh(t *testing.T, s *Sandbox, spec spec.Spec, script string) result {
 	t.Helper()
 	return run(t, s, spec, "bash", "-c", script)
 }
@@ -131,8 +138,8 @@ func realTemp(t *testing.T) string {
 // must have worked outside of it.
 func TestEscapes(t *testing.T) {
 	slow.Test(t)
-	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
-		trials, err := s.trials(t.Context(), s.status.Level, tryAll)
+	eachLevel(t, []spec.Level{spec.Landlock, spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
+		trials, err := s.prober().Trials(t.Context(), s.status.Level, probe.TryAll)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +167,7 @@ func TestEscapes(t *testing.T) {
 		if len(trials) < 80 || controls < want {
 			t.Errorf("%d tried, %d with a control, want at least 80 and %d", len(trials), controls, want)
 		}
-		if s.status.Level >= Bubblewrap && len(open) > 0 {
+		if s.status.Level >= spec.Bubblewrap && len(open) > 0 {
 			t.Errorf("%q are open", open)
 		}
 	})
@@ -177,7 +184,7 @@ func TestOrdinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(cache); err != nil {
-		t.Skip("nothing was compiled on this machine yet")
+		needs.Skip(t, needs.Sources, "nothing was compiled on this machine yet")
 	}
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
@@ -192,7 +199,7 @@ func TestOrdinary(t *testing.T) {
 		if out, err := exec.Command("git", "-C", root, "init", "-q").CombinedOutput(); err != nil {
 			t.Fatal(err, string(out))
 		}
-		spec := Spec{Root: root, Home: home, Writable: []string{cache}, Env: append(Environ(os.Environ()),
+		spec := spec.Spec{Root: root, Home: home, Writable: []string{cache}, Env: append(spec.Environ(os.Environ()),
 			"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
 			"GOFLAGS=-buildvcs=false", "GOCACHE="+cache)}
 		for _, c := range []struct{ needs, script, want string }{
@@ -231,7 +238,7 @@ func leftovers(t *testing.T, root string) []string {
 		if err != nil {
 			return err
 		}
-		if info, err := d.Info(); err == nil && standsIn(info) {
+		if info, err := d.Info(); err == nil && mask.StandsIn(info) {
 			left = append(left, path)
 		}
 		return nil
@@ -251,7 +258,7 @@ var everything = flag.Bool("everything", false, "repeat all tests as another use
 func TestAsUser(t *testing.T) {
 	slow.Test(t)
 	if os.Geteuid() != 0 {
-		t.Skip("is not root already")
+		needs.Skip(t, needs.OtherUser, "is not root already")
 	}
 	const uid = 12345
 	dir, err := os.MkdirTemp("/var/tmp", "sidecar-ls-test-*")
@@ -297,7 +304,7 @@ func TestAsUser(t *testing.T) {
 // TestPrivateDirectories: home and temporary directory outlive a command, and
 // what one command leaves there leads the next one nowhere.
 func TestPrivateDirectories(t *testing.T) {
-	eachLevel(t, []Level{Landlock, Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+	eachLevel(t, []spec.Level{spec.Landlock, spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
 		base := realTemp(t)
 		at := func(name string) string {
 			path := filepath.Join(base, name)
@@ -306,24 +313,24 @@ func TestPrivateDirectories(t *testing.T) {
 			}
 			return path
 		}
-		spec := Spec{Root: at("root"), Home: at("home"), Temp: at("temp"), ReadOnly: []string{at("tools")}}
-		if r := sh(t, s, spec, "echo 1 > $HOME/kept; echo 2 > $TMPDIR/kept"); r.code != 0 {
+		want := spec.Spec{Root: at("root"), Home: at("home"), Temp: at("temp"), ReadOnly: []string{at("tools")}}
+		if r := sh(t, s, want, "echo 1 > $HOME/kept; echo 2 > $TMPDIR/kept"); r.code != 0 {
 			t.Fatal(r.said)
 		}
-		if r := sh(t, s, spec, "cat $HOME/kept $TMPDIR/kept"); r.out != "1\n2\n" {
+		if r := sh(t, s, want, "cat $HOME/kept $TMPDIR/kept"); r.out != "1\n2\n" {
 			t.Errorf("%+v", r)
 		}
-		if s.status.Level < Bubblewrap || !within(base, "/tmp") {
+		if s.status.Level < spec.Bubblewrap || !spec.Within(base, "/tmp") {
 			return
 		}
 		// The workspace is mounted below the private /tmp: links stand in its way.
 		outside := at("outside")
 		first, _, _ := strings.Cut(strings.TrimPrefix(base, "/tmp/"), "/")
 		for _, target := range []string{outside, "/oldroot" + outside, "/nowhere"} {
-			if err := errors.Join(ownfile.RemoveAll(filepath.Join(spec.Temp, first)), ownfile.Symlink(target, filepath.Join(spec.Temp, first))); err != nil {
+			if err := errors.Join(ownfile.RemoveAll(filepath.Join(want.Temp, first)), ownfile.Symlink(target, filepath.Join(want.Temp, first))); err != nil {
 				t.Fatal(err)
 			}
-			if r := sh(t, s, spec, "pwd; cat $HOME/kept"); r.out != spec.Root+"\n1\n" {
+			if r := sh(t, s, want, "pwd; cat $HOME/kept"); r.out != want.Root+"\n1\n" {
 				t.Errorf("with a link to %s: %+v", target, r)
 			}
 			if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
@@ -335,28 +342,28 @@ func TestPrivateDirectories(t *testing.T) {
 
 // TestEnvironment: of the server's environment a command has what is listed.
 func TestEnvironment(t *testing.T) {
-	for _, v := range planted("server-secret") {
+	for _, v := range probe.Planted("server-secret") {
 		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, value)
 	}
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		root := realTemp(t)
 		const look = `env; cat /proc/self/environ /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n'; true`
-		leaked := func(spec Spec) int {
+		leaked := func(spec spec.Spec) int {
 			return strings.Count(sh(t, s, spec, look).out, "server-secret")
 		}
-		if n := leaked(Spec{Root: root}); n != 0 {
-			t.Errorf("%d of %d secrets leaked", n, len(plantedKeys))
+		if n := leaked(spec.Spec{Root: root}); n != 0 {
+			t.Errorf("%d of %d secrets leaked", n, len(probe.PlantedKeys))
 		}
-		if n := leaked(Spec{Root: root, Env: os.Environ()}); n < len(plantedKeys) {
-			t.Errorf("only %d of %d are seen when they are handed over", n, len(plantedKeys))
+		if n := leaked(spec.Spec{Root: root, Env: os.Environ()}); n < len(probe.PlantedKeys) {
+			t.Errorf("only %d of %d are seen when they are handed over", n, len(probe.PlantedKeys))
 		}
 	})
 }
 
 // TestRefused is what no command is started for.
 func TestRefused(t *testing.T) {
-	s := at(t, Full)
+	s := at(t, spec.Full)
 	root := realTemp(t)
 	file := filepath.Join(root, "file")
 	if err := ownfile.WriteFile(file, nil, 0o644); err != nil {
@@ -364,24 +371,24 @@ func TestRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		spec Spec
+		spec spec.Spec
 		dir  string
 		argv []string
 		want string
 	}{
-		{"no command", Spec{Root: root}, root, nil, "there is no command"},
-		{"an argument that no program can have", Spec{Root: root}, root, []string{"echo", "a\x00b"}, "NUL byte"},
-		{"no root", Spec{}, root, []string{"true"}, "needs a root"},
-		{"a relative root", Spec{Root: "."}, root, []string{"true"}, "not an absolute path"},
-		{"the whole machine", Spec{Root: "/"}, "/", []string{"true"}, "/usr is in it"},
-		{"the system's directory", Spec{Root: "/usr"}, "/usr", []string{"true"}, "/usr is in it"},
-		{"a root that is not there", Spec{Root: root + "/none"}, root, []string{"true"}, "no such file"},
-		{"a file for a root", Spec{Root: file}, root, []string{"true"}, "not a directory"},
-		{"an unknown mode", Spec{Root: root, Mode: "on"}, root, []string{"true"}, "no sandbox mode"},
-		{"a program that is not there", Spec{Root: root}, root, []string{"no-such-program"}, "command not found"},
-		{"a program outside", Spec{Root: root}, root, []string{"/root/no-such-program"}, "no such file"},
-		{"a directory that was deleted", Spec{Root: root}, root + "/gone", []string{"true"}, "working directory"},
-		{"a directory outside", Spec{Root: root}, "/var/log", []string{"true"}, "working directory"},
+		{"no command", spec.Spec{Root: root}, root, nil, "there is no command"},
+		{"an argument that no program can have", spec.Spec{Root: root}, root, []string{"echo", "a\x00b"}, "NUL byte"},
+		{"no root", spec.Spec{}, root, []string{"true"}, "needs a root"},
+		{"a relative root", spec.Spec{Root: "."}, root, []string{"true"}, "not an absolute path"},
+		{"the whole machine", spec.Spec{Root: "/"}, "/", []string{"true"}, "/usr is in it"},
+		{"the system's directory", spec.Spec{Root: "/usr"}, "/usr", []string{"true"}, "/usr is in it"},
+		{"a root that is not there", spec.Spec{Root: root + "/none"}, root, []string{"true"}, "no such file"},
+		{"a file for a root", spec.Spec{Root: file}, root, []string{"true"}, "not a directory"},
+		{"an unknown mode", spec.Spec{Root: root, Mode: "on"}, root, []string{"true"}, "no sandbox mode"},
+		{"a program that is not there", spec.Spec{Root: root}, root, []string{"no-such-program"}, "command not found"},
+		{"a program outside", spec.Spec{Root: root}, root, []string{"/root/no-such-program"}, "no such file"},
+		{"a directory that was deleted", spec.Spec{Root: root}, root + "/gone", []string{"true"}, "working directory"},
+		{"a directory outside", spec.Spec{Root: root}, "/var/log", []string{"true"}, "working directory"},
 	} {
 		cmd, err := s.Command(t.Context(), c.spec, c.dir, c.argv...)
 		if err == nil {
@@ -391,7 +398,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if r := run(t, s, Spec{Root: root}, "true"); r.code != 0 {
+	if r := run(t, s, spec.Spec{Root: root}, "true"); r.code != 0 {
 		t.Errorf("true: %v", r)
 	}
 	if left := leftovers(t, root); len(left) > 0 {
@@ -402,21 +409,21 @@ func TestRefused(t *testing.T) {
 // TestModes: what the user wants, and what the machine has.
 func TestModes(t *testing.T) {
 	for _, c := range []struct {
-		status Status
-		mode   Mode
+		status probe.Status
+		mode   spec.Mode
 		want   string
 	}{
-		{Status{Level: Full}, Auto, Full.String()},
-		{Status{Level: Full}, "", Full.String()},
-		{Status{Level: Full}, Require, Full.String()},
-		{Status{Level: Full}, Off, None.String()},
-		{Status{Level: Landlock}, Require, Landlock.String()},
-		{Status{Level: None, Why: "no kernel"}, Auto, None.String()},
-		{Status{Level: None, Why: "no kernel"}, Require, "this machine has none: no kernel"},
-		{Status{Broken: "a hole"}, Auto, "does not hold on this machine (a hole)"},
-		{Status{Broken: "a hole"}, Require, "does not hold on this machine (a hole)"},
-		{Status{Broken: "a hole"}, Off, None.String()},
-		{Status{Level: Full}, "none", "there is no sandbox mode"},
+		{probe.Status{Level: spec.Full}, spec.Auto, spec.Full.String()},
+		{probe.Status{Level: spec.Full}, "", spec.Full.String()},
+		{probe.Status{Level: spec.Full}, spec.Require, spec.Full.String()},
+		{probe.Status{Level: spec.Full}, spec.Off, spec.None.String()},
+		{probe.Status{Level: spec.Landlock}, spec.Require, spec.Landlock.String()},
+		{probe.Status{Level: spec.None, Why: "no kernel"}, spec.Auto, spec.None.String()},
+		{probe.Status{Level: spec.None, Why: "no kernel"}, spec.Require, "this machine has none: no kernel"},
+		{probe.Status{Broken: "a hole"}, spec.Auto, "does not hold on this machine (a hole)"},
+		{probe.Status{Broken: "a hole"}, spec.Require, "does not hold on this machine (a hole)"},
+		{probe.Status{Broken: "a hole"}, spec.Off, spec.None.String()},
+		{probe.Status{Level: spec.Full}, "none", "there is no sandbox mode"},
 	} {
 		s := Open("", Options{})
 		s.once.Do(func() { s.status = c.status })
@@ -429,7 +436,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%+v, %q: %s, want %s", c.status, c.mode, got, c.want)
 		}
 	}
-	if got := fmt.Sprint(Full.Words(false), "|", Landlock.Words(true), "|", None.Words(false)); got !=
+	if got := fmt.Sprint(spec.Full.Words(false), "|", spec.Landlock.Words(true), "|", spec.None.Words(false)); got !=
 		"sandbox: bubblewrap, Landlock, seccomp; no network|sandbox: Landlock, seccomp; network allowed|sandbox: none; the command ran with all rights of the user" {
 		t.Error(got)
 	}
@@ -439,7 +446,7 @@ func TestModes(t *testing.T) {
 // command are not taken for errors of the sandbox.
 func TestStreams(t *testing.T) {
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
-		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+		spec := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 		var both bytes.Buffer
 		c, err := s.Command(t.Context(), spec, spec.Root, "bash", "-c", "for i in 1 2 3; do echo o$i; echo e$i >&2; done; cat; exit 7")
 		if err != nil {

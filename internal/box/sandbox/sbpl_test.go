@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // expr is an expression of a profile: a list, or a word or a string.
@@ -263,7 +265,7 @@ func newJudge(profile string, params []string) (*judge, error) {
 		case "literal", "sysctl-name", "global-name", "ipc-posix-name":
 			return func(what string) bool { return what == value(arg) }
 		case "subpath":
-			return func(what string) bool { return within(what, value(arg)) }
+			return func(what string) bool { return spec.Within(what, value(arg)) }
 		case "regex":
 			return regexp.MustCompile(arg.text).MatchString
 		case "sysctl-name-prefix":

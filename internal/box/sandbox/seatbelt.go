@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // On macOS the kernel holds a command to a profile, by the paths of what it asks
@@ -27,9 +29,9 @@ type belt struct {
 	obeyed   []string // can't be written, whether it exists or not
 }
 
-// seatbelt is the profile of a Spec that was resolved, with a Home and a Temp, and
+// profile is that of a Spec that was resolved, with a Home and a Temp, and
 // the parameters that it names its directories by, as NAME=value.
-func (s Spec) seatbelt(b belt) (profile string, params []string) {
+func profile(s spec.Spec, b belt) (text string, params []string) {
 	p := sbpl{names: map[string]string{}}
 	for _, d := range []struct{ name, path string }{{"TEMP", s.Temp}, {"HOME", s.Home}, {"USER_HOME", b.home}, {"ROOT", s.Root}} {
 		if p.names[d.path] == "" && d.path != "" {
@@ -37,10 +39,10 @@ func (s Spec) seatbelt(b belt) (profile string, params []string) {
 			params = append(params, d.name+"="+d.path)
 		}
 	}
-	own, private := s.writable(), []string{s.Home, s.Temp}
+	own, private := s.WritableDirs(), []string{s.Home, s.Temp}
 	shut := slices.Concat(s.Hidden, s.Sealed, b.obeyed)
 	for _, path := range s.ReadOnly {
-		if slices.ContainsFunc(own, func(dir string) bool { return within(path, dir) }) && !slices.Contains(own, path) {
+		if slices.ContainsFunc(own, func(dir string) bool { return spec.Within(path, dir) }) && !slices.Contains(own, path) {
 			shut = append(shut, path)
 		}
 	}
@@ -100,8 +102,8 @@ func holders(own, shut []string) []string {
 	list := slices.Clone(own)
 	for _, dir := range own {
 		for _, path := range shut {
-			if within(path, dir) {
-				list = append(list, above(dir, path)...)
+			if spec.Within(path, dir) {
+				list = append(list, spec.Above(dir, path)...)
 			}
 		}
 	}
@@ -129,34 +131,34 @@ var (
 
 // obeyed lists the names in a writable directory that programs obey: those that must
 // not be written, whether they exist or not. see is what must be visible besides.
-func (s Spec) obeyed(dir string) (list, see []string, err error) {
+func obeyed(s spec.Spec, dir string) (list, see []string, err error) {
 	in := func(dir string, names ...string) {
 		for _, name := range names {
 			list = append(list, filepath.Join(dir, name))
 		}
 	}
 	repository := func(git string) {
-		if linkedGitDir(git) {
-			in(git, linkedProtected...)
+		if spec.LinkedGitDir(git) {
+			in(git, spec.LinkedProtected...)
 			return
 		}
-		in(git, slices.Concat(gitProtected, []string{gitTrap})...)
+		in(git, slices.Concat(spec.GitProtected, []string{spec.GitTrap})...)
 	}
 	switch {
-	case linkedGitDir(dir):
+	case spec.LinkedGitDir(dir):
 		repository(dir)
 		return list, nil, nil
-	case filepath.Base(dir) == "objects" && gitDir(filepath.Dir(dir)):
+	case slices.Contains(spec.GitData, filepath.Base(dir)) && spec.GitDir(filepath.Dir(dir)):
 		return nil, nil, nil // nothing in it is run or obeyed
-	case gitDir(dir): // a bare repository, or the git directory of another tree
+	case spec.GitDir(dir): // a bare repository, or the git directory of another tree
 		repository(dir)
 	}
-	for _, name := range protected {
-		if slices.Contains(missing, name) || exists(filepath.Join(dir, name)) {
+	for _, name := range spec.Protected {
+		if slices.Contains(spec.Missing, name) || spec.Exists(filepath.Join(dir, name)) {
 			in(dir, name)
 		}
 	}
-	repositories := append([]string{filepath.Join(dir, ".git")}, s.repositoriesIn(dir)...)
+	repositories := append([]string{filepath.Join(dir, ".git")}, s.RepositoriesIn(dir)...)
 	slices.Sort(repositories)
 	for _, git := range slices.Compact(repositories) {
 		info, err := os.Lstat(git)
@@ -166,17 +168,17 @@ func (s Spec) obeyed(dir string) (list, see []string, err error) {
 		case errors.Is(err, fs.ErrNotExist) || git == dir:
 		case err != nil:
 			return nil, nil, err
-		case info.IsDir() && (gitDir(git) || linkedGitDir(git)):
+		case info.IsDir() && (spec.GitDir(git) || spec.LinkedGitDir(git)):
 			repository(git)
 		default:
 			list = append(list, git)
-			see = append(see, linkedTree(git)...)
+			see = append(see, spec.LinkedTree(git)...)
 		}
 	}
 	for _, path := range list {
 		// A rule is about where a link leads, so that it could be replaced.
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, nil, linkError(path)
+			return nil, nil, spec.LinkError(path)
 		}
 	}
 	return list, see, nil
@@ -279,7 +281,7 @@ func spelled(paths ...string) []string {
 	for _, path := range paths {
 		add(path)
 		for _, dir := range []string{"/tmp", "/var", "/etc"} {
-			if within(path, "/private"+dir) {
+			if spec.Within(path, "/private"+dir) {
 				add(strings.TrimPrefix(path, "/private"))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "update the golden files")
 // profiled is a Spec with what belongs to its profile, and what that must say.
 type profiled struct {
 	name string
-	spec Spec
+	spec spec.Spec
 	belt belt
 
 	read, noRead   []string
@@ -36,8 +37,8 @@ const (
 )
 
 func profiles() []profiled {
-	spec := func(root string) Spec {
-		return Spec{Root: root, Home: root + "/.sidecar/cache/home", Temp: macTemp + "/tmp"}
+	spec := func(root string) spec.Spec {
+		return spec.Spec{Root: root, Home: root + "/.sidecar/cache/home", Temp: macTemp + "/tmp"}
 	}
 	obeyed := func(root string) []string {
 		list := []string{root + "/.git/hooks", root + "/.git/config", root + "/.git/commondir"}
@@ -140,11 +141,11 @@ func (p profiled) wrong(t *testing.T, profile string, params []string) (list []s
 	}
 	// What is shut does not get another path, alone or with what it is in; and
 	// nothing else gets its path.
-	own := append(p.spec.writable(), p.spec.Home, p.spec.Temp)
+	own := append(p.spec.WritableDirs(), p.spec.Home, p.spec.Temp)
 	shut := slices.Concat(p.spec.Hidden, p.spec.Sealed, p.belt.obeyed)
 	for _, dir := range own {
 		for _, name := range append(shut, dir) {
-			for at := name; within(at, dir); at = path.Dir(at) {
+			for at := name; spec.Within(at, dir); at = path.Dir(at) {
 				for _, to := range []string{p.spec.Temp + "/moved", dir + "/moved"} {
 					if j.mayMove(at, to) {
 						list = append(list, "moving "+at)
@@ -211,7 +212,7 @@ func (p profiled) wrong(t *testing.T, profile string, params []string) (list []s
 func TestSeatbelt(t *testing.T) {
 	for _, p := range profiles() {
 		t.Run(p.name, func(t *testing.T) {
-			profile, params := p.spec.seatbelt(p.belt)
+			profile, params := profile(p.spec, p.belt)
 			if err := checkSBPL(profile, params); err != nil {
 				t.Error(err)
 			}
@@ -241,7 +242,7 @@ func TestSeatbelt(t *testing.T) {
 func TestSeatbeltControls(t *testing.T) {
 	missed := map[string]bool{}
 	for _, p := range profiles() {
-		profile, params := p.spec.seatbelt(p.belt)
+		profile, params := profile(p.spec, p.belt)
 		rules := strings.Split(profile, "\n(")
 		for i, rule := range rules {
 			if i < 2 {
@@ -314,8 +315,8 @@ func TestSBPLChecks(t *testing.T) {
 // neighbours are not meant.
 func TestSeatbeltQuotes(t *testing.T) {
 	for _, name := range []string{`a"b`, `a\b`, `a\"b`, `a"))(allow default)("`, `ü`, "a\nb", "a\tb", `a(b)`, `a;b`, `#"a"`, `a.b`, `a*b`, `[a]`, `a|b`, `$a^`, "e\u0301"} {
-		spec := Spec{Root: "/r/" + name, Home: "/h/" + name, Temp: "/t/" + name, Hidden: []string{"/r/" + name + "/" + name}}
-		profile, params := spec.seatbelt(belt{home: "/Users/" + name, obeyed: []string{"/r/" + name + "/.x" + name, "/r/" + name + "/.git"}})
+		spec := spec.Spec{Root: "/r/" + name, Home: "/h/" + name, Temp: "/t/" + name, Hidden: []string{"/r/" + name + "/" + name}}
+		profile, params := profile(spec, belt{home: "/Users/" + name, obeyed: []string{"/r/" + name + "/.x" + name, "/r/" + name + "/.git"}})
 		if err := checkSBPL(profile, params); err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
@@ -349,12 +350,12 @@ func TestSpelled(t *testing.T) {
 
 // TestLevelsHide: where secrets and hooks can't be kept from commands, people are asked.
 func TestLevelsHide(t *testing.T) {
-	for level, hides := range map[Level]bool{None: false, Landlock: false, Seatbelt: true, Bubblewrap: true, Full: true} {
+	for level, hides := range map[spec.Level]bool{spec.None: false, spec.Landlock: false, spec.Seatbelt: true, spec.Bubblewrap: true, spec.Full: true} {
 		if level.Hides() != hides || (level.Weak() == "") != hides {
 			t.Errorf("%s: %v, %q", level, level.Hides(), level.Weak())
 		}
 	}
-	if got := Seatbelt.Words(false); got != "sandbox: Seatbelt; no network" {
+	if got := spec.Seatbelt.Words(false); got != "sandbox: Seatbelt; no network" {
 		t.Error(got)
 	}
 }

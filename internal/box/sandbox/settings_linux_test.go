@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -72,7 +74,7 @@ func TestSettingsReplaced(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+			eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
 				spec := masked(t)
 				put(t, filepath.Join(spec.Root, ".git/config"), "kept hush\n")
 				spec.Settings = show
@@ -127,7 +129,7 @@ cat ` + c.file
 // linked working tree belongs to, and where only reading is.
 func TestSettingsOfOthers(t *testing.T) {
 	slow.Test(t)
-	eachLevel(t, []Level{Bubblewrap, Full}, func(t *testing.T, s *Sandbox) {
+	eachLevel(t, []spec.Level{spec.Bubblewrap, spec.Full}, func(t *testing.T, s *Sandbox) {
 		for _, looks := range []bool{false, true} {
 			spec := masked(t)
 			spec.LookOnly = looks
@@ -155,7 +157,7 @@ func TestSettingsOfOthers(t *testing.T) {
 				}
 				want = append(want, filepath.Join(spec.Root, name, "config"))
 			}
-			for i := range maxRepositories + 2 {
+			for i := range mask.MaxRepositories + 2 {
 				dir := filepath.Join(spec.Root, fmt.Sprintf("deep/%d/.git", i))
 				repository(dir, "deep hush\n")
 				spec.Repositories = append(spec.Repositories, dir)

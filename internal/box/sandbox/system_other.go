@@ -14,5 +14,3 @@ func userDirs() map[string]string {
 	}
 	return dirs
 }
-
-func defaultMemory() int64 { return -1 }

@@ -8,11 +8,15 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // TestTerminal: a command can have a terminal of its own, whose size it hears of and
 // that sends it what is typed; without one it has none.
-func TestTerminal(t *testing.T) { eachLevel(t, []Level{Landlock, Bubblewrap, Full}, testTerminal) }
+func TestTerminal(t *testing.T) {
+	eachLevel(t, []spec.Level{spec.Landlock, spec.Bubblewrap, spec.Full}, testTerminal)
+}
 
 func testTerminal(t *testing.T, s *Sandbox) {
 	root := realTemp(t)
@@ -24,7 +28,7 @@ func testTerminal(t *testing.T, s *Sandbox) {
 	if err := pty.Setsize(ours, &pty.Winsize{Rows: 10, Cols: 33}); err != nil {
 		t.Fatal(err)
 	}
-	cmd, err := s.Command(t.Context(), Spec{Root: root, Terminal: true, Env: append(Environ(os.Environ()), "TERM=xterm")}, root, "bash", "-c",
+	cmd, err := s.Command(t.Context(), spec.Spec{Root: root, Terminal: true, Env: append(spec.Environ(os.Environ()), "TERM=xterm")}, root, "bash", "-c",
 		`trap 'stty size < /dev/tty' WINCH; trap 'echo interrupted; exit 7' INT; tty -s && test -t 1 && test -t 2 && stty size >&2; echo ready; while :; do sleep 0.05; done`)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +63,7 @@ func testTerminal(t *testing.T, s *Sandbox) {
 	if e, ok := err.(*ExitError); !ok || e.Code != 7 { //nolint:errorlint // Wait gives it as it is
 		t.Errorf("it ended with %v", err)
 	}
-	plain, err := s.Command(t.Context(), Spec{Root: root, Env: Environ(os.Environ())}, root, "bash", "-c", "tty -s || : < /dev/tty || echo none")
+	plain, err := s.Command(t.Context(), spec.Spec{Root: root, Env: spec.Environ(os.Environ())}, root, "bash", "-c", "tty -s || : < /dev/tty || echo none")
 	if err != nil {
 		t.Fatal(err)
 	}

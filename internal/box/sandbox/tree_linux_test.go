@@ -18,6 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -37,9 +39,9 @@ export left=9999 again='((left-- > 0)) || exit; sleep 0.01; setsid bash -c "$aga
 // alive counts processes that have token in their arguments.
 func alive(token string) int {
 	n := 0
-	for _, p := range processes() {
-		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
-		if err == nil && p.state != 'Z' && bytes.Contains(data, []byte(token)) {
+	for _, p := range keeper.Processes() {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(p.Pid) + "/cmdline")
+		if err == nil && p.State != 'Z' && bytes.Contains(data, []byte(token)) {
 			n++
 		}
 	}
@@ -99,7 +101,7 @@ func TestTree(t *testing.T) {
 		t.Run(end.name, func(t *testing.T) {
 			eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 				token := newToken(t)
-				spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+				spec := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				c, err := s.Command(ctx, spec, spec.Root, "bash", "-c", strings.ReplaceAll(stragglers+"echo ready\n"+end.last, "TOKEN", token))
@@ -151,7 +153,7 @@ func TestServerDies(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, out, "ready")
-		if s.status.Level >= Bubblewrap && len(leftovers(t, root)) == 0 {
+		if s.status.Level >= spec.Bubblewrap && len(leftovers(t, root)) == 0 {
 			t.Error("nothing stands in, so nothing is tidied up")
 		}
 		if n := alive(token); n < 50 {
@@ -171,7 +173,7 @@ func TestServerDies(t *testing.T) {
 }
 
 type serverArgs struct {
-	Level  Level
+	Level  spec.Level
 	Root   string
 	Script string
 }
@@ -182,14 +184,14 @@ const helperServer = "SANDBOX_TEST_SERVER"
 func TestHelperServer(t *testing.T) {
 	data, ok := os.LookupEnv(helperServer)
 	if !ok {
-		t.Skip("for TestServerDies")
+		return // it is for TestServerDies
 	}
 	var a serverArgs
 	if err := json.Unmarshal([]byte(data), &a); err != nil {
 		t.Fatal(err)
 	}
 	s := at(t, a.Level)
-	c, err := s.Command(t.Context(), Spec{Root: a.Root, Env: Environ(os.Environ())}, a.Root, "bash", "-c", a.Script)
+	c, err := s.Command(t.Context(), spec.Spec{Root: a.Root, Env: spec.Environ(os.Environ())}, a.Root, "bash", "-c", a.Script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +204,10 @@ func TestHelperServer(t *testing.T) {
 // TestTogether: commands in one directory share what stands in for missing
 // names; the last one takes it away.
 func TestTogether(t *testing.T) {
-	s := at(t, Full)
-	spec := Spec{Root: realTemp(t), Env: Environ(os.Environ())}
+	s := at(t, spec.Full)
+	want := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ())}
 	start := func() (*Cmd, io.WriteCloser, io.Reader) {
-		c, err := s.Command(t.Context(), spec, spec.Root, "bash", "-c", "echo ready; read line; echo x > .vscode/tasks.json && echo escaped; mv .vscode other && echo escaped; echo done")
+		c, err := s.Command(t.Context(), want, want.Root, "bash", "-c", "echo ready; read line; echo x > .vscode/tasks.json && echo escaped; mv .vscode other && echo escaped; echo done")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,14 +236,14 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	finish(first, firstIn, firstOut)
-	if len(leftovers(t, spec.Root)) == 0 {
+	if len(leftovers(t, want.Root)) == 0 {
 		t.Error("the first command took the protection of the second one away")
 	}
 	finish(second, secondIn, secondOut)
-	if left := leftovers(t, spec.Root); len(left) > 0 {
+	if left := leftovers(t, want.Root); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
-	if exists(filepath.Join(spec.Root, ".vscode")) {
+	if spec.Exists(filepath.Join(want.Root, ".vscode")) {
 		t.Error(".vscode is left")
 	}
 }
@@ -251,32 +253,32 @@ func TestTogether(t *testing.T) {
 func TestLimits(t *testing.T) {
 	slow.Test(t)
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
-		spec := Spec{Root: realTemp(t), Env: Environ(os.Environ()), Limits: Limits{FileSize: 1 << 20, Files: 64, Processes: 60, Memory: 64 << 20}}
-		big := filepath.Join(spec.Root, "big")
-		if r := sh(t, s, spec, "head -c 3000000 /dev/zero > big"); r.code == 0 {
+		want := spec.Spec{Root: realTemp(t), Env: spec.Environ(os.Environ()), Limits: spec.Limits{FileSize: 1 << 20, Files: 64, Processes: 60, Memory: 64 << 20}}
+		big := filepath.Join(want.Root, "big")
+		if r := sh(t, s, want, "head -c 3000000 /dev/zero > big"); r.code == 0 {
 			t.Error("a file of 3 MB was written")
 		}
 		if info, err := os.Stat(big); err != nil || info.Size() > 1<<20 {
 			t.Errorf("%v, %v", info, err)
 		}
-		if r := sh(t, s, spec, "ulimit -n; ulimit -c; for i in $(seq 100); do eval \"exec $((i+10))</dev/null\" || exit 9; done"); !strings.HasPrefix(r.out, "64\n0\n") || r.code == 0 {
+		if r := sh(t, s, want, "ulimit -n; ulimit -c; for i in $(seq 100); do eval \"exec $((i+10))</dev/null\" || exit 9; done"); !strings.HasPrefix(r.out, "64\n0\n") || r.code == 0 {
 			t.Errorf("descriptors: %+v", r)
 		}
-		spec.Limits.Files = 0
-		bounded := len(s.tools.Cgroups) > 0 || s.status.Level >= Bubblewrap && os.Geteuid() != 0
+		want.Limits.Files = 0
+		bounded := len(s.tools.Cgroups) > 0 || s.status.Level >= spec.Bubblewrap && os.Geteuid() != 0
 		if !bounded {
 			t.Log("no bound of processes here")
 			return
 		}
 		token := newToken(t)
 		// dash, unlike bash, does not wait for a process to become free.
-		r := run(t, s, spec, "sh", "-c", strings.ReplaceAll("for i in $(seq 120); do sleep TOKEN & done", "TOKEN", token))
+		r := run(t, s, want, "sh", "-c", strings.ReplaceAll("for i in $(seq 120); do sleep TOKEN & done", "TOKEN", token))
 		if !strings.Contains(strings.ToLower(r.said), "fork") {
 			t.Errorf("120 processes were made: %+v", r)
 		}
 		gone(t, token)
-		spec.Limits.Processes = -1
-		if r := sh(t, s, spec, "for i in $(seq 120); do sleep 1000 & done; jobs -p | wc -l"); strings.TrimSpace(r.out) != "120" {
+		want.Limits.Processes = -1
+		if r := sh(t, s, want, "for i in $(seq 120); do sleep 1000 & done; jobs -p | wc -l"); strings.TrimSpace(r.out) != "120" {
 			t.Errorf("without a limit: %+v", r)
 		}
 		if !memoryGroup(s.tools.Cgroups) {
@@ -284,11 +286,11 @@ func TestLimits(t *testing.T) {
 			return
 		}
 		const eat = "head -c 150000000 /dev/zero | tail -c 150000000 | wc -c" // tail keeps it all
-		if r := sh(t, s, spec, eat); strings.TrimSpace(r.out) == "150000000" {
+		if r := sh(t, s, want, eat); strings.TrimSpace(r.out) == "150000000" {
 			t.Errorf("150 MB of memory were had: %+v", r)
 		}
-		spec.Limits.Memory = -1
-		if r := sh(t, s, spec, eat); strings.TrimSpace(r.out) != "150000000" {
+		want.Limits.Memory = -1
+		if r := sh(t, s, want, eat); strings.TrimSpace(r.out) != "150000000" {
 			t.Errorf("without a limit: %+v", r)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
@@ -39,7 +39,7 @@ func (s *shadow) forReal(repositories []string) []string {
 
 // showApart has the command begin in the copy. The folder itself it can read, and of it
 // write the repositories that it changes for real.
-func (r *Run) showApart(spec *sandbox.Spec) {
+func (r *Run) showApart(spec *spec.Spec) {
 	root, at := r.w.root, r.w.upper()
 	for _, list := range []*[]string{&spec.ReadOnly, &spec.Hidden, &spec.Sealed, &spec.Repositories} {
 		for _, path := range *list {

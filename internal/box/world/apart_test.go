@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
@@ -368,7 +369,7 @@ func TestApartDependencies(t *testing.T) {
 		links := false
 		r.run(func(at tree) { links = linked(t, at.path("node_modules/@s/p")) }).is(t, "")
 		if !links {
-			t.Skip("there are no links")
+			needs.Skip(t, needs.Links, "there are no links")
 		}
 		before := r.all()
 		r.run(func(at tree) {
@@ -436,13 +437,13 @@ func TestApartDependencies(t *testing.T) {
 	t.Run("that lead back", func(t *testing.T) {
 		r := newApart(t, map[string]string{".gitignore": "node_modules/\n", "packages/a/index.js": "disk\n", "node_modules/m/index.js": "dep\n"})
 		if err := ownfile.Symlink(filepath.FromSlash("../packages/a"), r.path("node_modules/a")); err != nil {
-			t.Skip(err)
+			needs.Skip(t, needs.Links, err)
 		}
 		if err := ownfile.Symlink(r.path("packages/a"), r.path("node_modules/b")); err != nil {
 			t.Fatal(err)
 		}
 		if wine.Running() {
-			t.Skip("Wine says that it makes links, and makes none")
+			needs.Skip(t, needs.Wine, "Wine says that it makes links, and makes none")
 		}
 		r.edit("packages/a/index.js", "pending\n")
 		r.run(func(at tree) {
@@ -534,7 +535,7 @@ func TestApartOnAnotherDisk(t *testing.T) {
 	r := newApart(t, map[string]string{".gitignore": "out/\n*.o\n", "a.o": "a\n", "out/old/x.o": "x\n", "node_modules/m/old.js": "old\n"})
 	cache, err := os.MkdirTemp("/dev/shm", "world")
 	if err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Links, err)
 	}
 	defer ownfile.RemoveAll(cache)
 	t.Setenv("XDG_CACHE_HOME", cache)
@@ -543,7 +544,7 @@ func TestApartOnAnotherDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ownfile.Rename(probe, r.path("probe")); !osfile.IsOtherDisk(err) {
-		t.Skip("it is the same disk: ", err)
+		needs.Skip(t, needs.OtherDisk, "it is the same disk: ", err)
 	}
 	r.run(func(at tree) {
 		at.remove("node_modules")
@@ -580,7 +581,7 @@ func TestApartRepository(t *testing.T) {
 		own(at)
 		at.write(".git/refs/heads/other", strings.Repeat("1", 40)+"\n")
 		at.write(".git/objects/ab/"+strings.Repeat("d", 38), "y")
-	}).is(t, "")
+	}).is(t, "", "branch other (new)")
 	if after := r.all(); after != before {
 		t.Errorf("the folder has\n%s", after)
 	}

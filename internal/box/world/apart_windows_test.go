@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
@@ -121,7 +122,7 @@ func TestNameIn(t *testing.T) {
 // What is put there with an old time was made now.
 func TestStampTellsWhenItWasMade(t *testing.T) {
 	if wine.Running() {
-		t.Skip("Wine says that a file was made when it was written")
+		needs.Skip(t, needs.Wine, "Wine says that a file was made when it was written")
 	}
 	r := newApart(t, nil)
 	then, old := time.Now().Add(-time.Minute).UnixNano(), time.Now().Add(-time.Hour)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
@@ -19,7 +20,10 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	if err != nil {
 		return h, err
 	}
-	if h.Commits = w.commits(prefix); len(h.Commits) > 0 && w.lacks {
+	var said []string
+	h.Commits, said = w.commits(prefix)
+	h.Said = append(h.Said, said...)
+	if len(h.Commits) > 0 && w.lacks {
 		h.Said = append(h.Said, "The commit is in the session's own copy of the repository: the repository has submodules or names its working tree, so that git would change the workspace itself. git_commit commits in the workspace.")
 	}
 	return h, nil
@@ -36,8 +40,16 @@ func (w *world) changes(prefix string, f *found) (Harvest, error) {
 		return Harvest{}, err
 	}
 	defer top.Close()
+	stashed := stashesOf(w)
+	var put []string
 	note := func(rel string, n node, text []byte) {
 		was, ok := w.was(rel)
+		if s, ok := stashed[rel]; ok && was.node != n && s.left(n, text) {
+			put = append(put, rel)
+			if n, text = s.keeps(); was.node == n {
+				return // it is as it was, once commands take it out of the stash
+			}
+		}
 		x := &held{node: n, text: text, lower: stampOf(filepath.Join(w.root, filepath.FromSlash(rel))), same: was.same && was.node == n}
 		switch {
 		case was.node == n:
@@ -102,6 +114,11 @@ func (w *world) changes(prefix string, f *found) (Harvest, error) {
 		h.Settled = w.taking(taken)
 	}
 	h.Changes = renamed(h.Changes)
+	if slices.Sort(put); len(put) > 0 && isNews(w, "stash", strings.Join(put, "\n")) {
+		h.Said = append(h.Said, fmt.Sprintf("Put away by git stash: %s. The stash is this session's alone, and goes with it. The files keep what it holds, for the user and the other tools; `git stash pop` brings it back for commands.", some(put)))
+	} else if len(put) == 0 {
+		delete(w.told, "stash")
+	}
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {
 		h.Said = append(h.Said, fmt.Sprintf("Not taken over: %s: %s.", some(f.dropped[why]), why))
 	}

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,25 +21,36 @@ const maxCommits = 50
 
 // commits are those that commands made since the last harvest, the oldest first, with
 // those that were reported before and are gone.
-func (w *world) commits(prefix string) (made []workspace.Commit) {
-	private := filepath.Join(w.upper(), ".git")
+//
+// said are sentences about what else they did to the repository, and is not taken over.
+func (w *world) commits(prefix string) (made []workspace.Commit, said []string) {
+	private := privateOf(w)
 	if _, err := os.Lstat(private); err != nil {
-		return nil
+		return nil, nil
 	}
-	head := w.head()
-	if head != "" && head != w.committed {
-		until := []string{w.committed, headOf(filepath.Join(w.root, ".git"), filepath.Join(w.root, ".git"))}
-		for at := head; at != "" && len(made) < maxCommits && !slices.Contains(until, at) && !slices.Contains(w.reported, at); {
+	head, base := w.head(), ""
+	rebasing := strings.Contains(inProgress(private, repositoryOf(w).own), "rebase")
+	if head != "" && head != w.committed && !rebasing { // else its commits are not all there
+		user := repositoryOf(w)
+		until := []string{w.committed, headOf(user.own, user.common)}
+		at := head
+		for at != "" && len(made) < maxCommits && !slices.Contains(until, at) && !slices.Contains(w.reported, at) {
 			c, ok := readCommit(private, at)
 			if !ok {
 				break // it is the user's
 			}
 			made = append(made, workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)})
+			if len(c.parents) > 1 {
+				title, _, _ := strings.Cut(c.message, "\n")
+				said = append(said, fmt.Sprintf("The merge %q is made as a commit with one parent: what it merged does not count as merged.", title))
+			}
 			at = c.parent
 		}
-		w.committed = head
+		w.committed, base = head, at
 		slices.Reverse(made)
+		onBranch(w, made)
 	}
+	said = append(said, gitNews(w, made, base)...)
 	gone := w.gone(private)
 	if len(gone) > 0 && len(made) == 0 {
 		made = []workspace.Commit{{}}
@@ -51,7 +63,7 @@ func (w *world) commits(prefix string) (made []workspace.Commit) {
 			w.reported = append(w.reported, made[i].ID)
 		}
 	}
-	return made
+	return made, said
 }
 
 // gone takes those of the reported commits off the list to which nothing leads any
@@ -110,7 +122,7 @@ func refsOf(dir string) (ids []string) {
 
 // head is the commit that commands have checked out.
 func (w *world) head() string {
-	return headOf(filepath.Join(w.upper(), ".git"), filepath.Join(w.root, ".git"))
+	return headOf(privateOf(w), gitBelow(w))
 }
 
 var hash = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)

@@ -49,7 +49,7 @@ func (m *Manager) Fits(root string) error {
 	}
 	w := &world{o: m.o, root: real}
 	c := &renewal{s: &shadow{w: w}, tracked: m.o.Tracked(real)}
-	return c.measure(".", rulesIn(real), false, &Limits{})
+	return c.measure(".", m.o.rulesIn(real), false, &Limits{})
 }
 
 // measure finds out whether the folder is small enough, before anything is copied.

@@ -200,6 +200,9 @@ func (k *walking) entry(dir *osfile.Dir, rel string, info fs.FileInfo, old, made
 		skip, stays = false, false
 	}
 	out := output{rel, stays, k.w.layer.keeps(rel)}
+	if low, err := os.Lstat(filepath.Join(k.w.root, filepath.FromSlash(rel))); err == nil && low.IsDir() != info.IsDir() && !skip {
+		k.goneBelow(rel, low.IsDir(), old, ignored) // one took the place of the other
+	}
 	switch {
 	case info.IsDir():
 		sub, err := dir.Sub(name)

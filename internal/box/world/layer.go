@@ -3,7 +3,7 @@ package world
 import (
 	"io/fs"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // layer is where commands change what they see of a folder: over it, or in a copy
@@ -22,7 +22,7 @@ type layer interface {
 
 	// seen is what the sandbox shows as the folder, and path where this process has
 	// that while commands run.
-	seen() sandbox.Merged
+	seen() spec.Merged
 	path() string
 
 	// forReal are those of some repositories of the folder that commands can have as

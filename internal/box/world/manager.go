@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
@@ -39,7 +39,7 @@ type key struct {
 
 // shared is a directory that commands see below a layer of their own.
 type shared struct {
-	mount *sandbox.Mount
+	mount *mount.Mount
 	lock  *os.File
 }
 
@@ -248,7 +248,7 @@ func prefix(root string) string {
 }
 
 func (m *Manager) newWorld(root, dir string, kind Kind) *world {
-	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
+	w := &world{o: m.o, kind: kind, root: root, dir: dir, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}, told: map[string]string{}}
 	if kind == Overlay {
 		w.layer = newOverlay(w)
 	} else {

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // TestApartNpm: npm installs, updates and fails in a copy that is elsewhere, whose
 // packages are links, and the folder has what it should have.
 func TestApartNpm(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Node, err)
 	}
 	r := newRig(t, Apart, map[string]string{
 		".gitignore": "node_modules/\n", "package.json": `{"name": "x", "version": "1.0.0"}`,

@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // lentAt is where commands read the objects of the folder's own repository.
-const lentAt = sandbox.LentDir + "/objects"
+const lentAt = spec.LentDir + "/objects"
 
 // ownObjects gives commands a directory for the objects that they make, which
 // borrows from that of the folder's repository. It returns what they are to see
@@ -22,7 +22,7 @@ const lentAt = sandbox.LentDir + "/objects"
 //
 // It is merged all the same where the repository is none of the usual form, or
 // borrows itself: what it names need not be where commands can read.
-func (w *world) ownObjects() (lent []sandbox.Lent, err error) {
+func (w *world) ownObjects() (lent []spec.Lent, err error) {
 	git := filepath.Join(w.root, ".git")
 	for _, dir := range []string{git, filepath.Join(git, "objects")} {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || standIn(info) {
@@ -32,7 +32,7 @@ func (w *world) ownObjects() (lent []sandbox.Lent, err error) {
 	if info, err := os.Lstat(filepath.Join(git, "objects", "info", "alternates")); err == nil && info.Size() > 0 {
 		return nil, nil
 	}
-	lent = []sandbox.Lent{{Dir: filepath.Join(git, "objects"), Place: lentAt}}
+	lent = []spec.Lent{{Dir: filepath.Join(git, "objects"), Place: lentAt}}
 	at := filepath.Join(w.upper(), ".git")
 	info, err := os.Lstat(at)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -18,7 +19,7 @@ import (
 func gitRig(t *testing.T) *rig {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git command")
+		needs.Skip(t, needs.Git, "there is no git command")
 	}
 	big := make([]byte, 4<<20)
 	if _, err := rand.Read(big); err != nil {

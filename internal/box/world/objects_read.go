@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/hex"
 	"io"
@@ -21,7 +22,10 @@ import (
 const maxObject = 16 << 20
 
 // commit is what is read of a commit.
-type commit struct{ tree, parent, message string }
+type commit struct {
+	tree, parent, message string
+	parents               []string
+}
 
 // readCommit reads a commit that was made in a git directory.
 func readCommit(dir, id string) (c commit, ok bool) {
@@ -35,8 +39,9 @@ func readCommit(dir, id string) (c commit, ok bool) {
 		switch {
 		case word == "tree" && c.tree == "":
 			c.tree = value
-		case word == "parent" && c.parent == "":
-			c.parent = value
+		case word == "parent":
+			c.parent = cmp.Or(c.parent, value)
+			c.parents = append(c.parents, value)
 		}
 	}
 	c.message = shownMessage(text)
@@ -124,27 +129,33 @@ type comparing struct {
 // committedFiles are what a commit changed; nil when that is not known: it is too
 // much, or not in the usual form.
 func (w *world) committedFiles(prefix string, c commit) []workspace.Change {
-	k := &comparing{
-		made: filepath.Join(w.upper(), ".git"), prefix: prefix, limits: w.o.Limits,
-		stored: object.NewStore(filepath.Join(w.root, ".git"), func() bool { return false }),
-	}
-	was := ""
-	if c.parent != "" {
-		before, ok := readCommit(k.made, c.parent)
-		if !ok {
-			body, ok := storedObject(k.stored, c.parent, "commit", maxObject)
-			tree, isTree := strings.CutPrefix(string(body[:min(len(body), len("tree ")+40)]), "tree ")
-			if !ok || !isTree {
-				return nil
-			}
-			before.tree = tree
-		}
-		was = before.tree
-	}
-	if k.trees("", was, c.tree); k.failed {
+	k := compareIn(w, prefix)
+	was, ok := k.treeOf(c.parent)
+	if k.trees("", was, c.tree); !ok || k.failed {
 		return nil
 	}
 	return k.files
+}
+
+// compareIn reads what commands made, and what the user's repository has.
+func compareIn(w *world, prefix string) *comparing {
+	return &comparing{
+		made: privateOf(w), prefix: prefix, limits: w.o.Limits,
+		stored: object.NewStore(repositoryOf(w).common, func() bool { return false }),
+	}
+}
+
+// treeOf is the tree of a commit; "" has none.
+func (k *comparing) treeOf(commit string) (tree string, ok bool) {
+	if commit == "" {
+		return "", true
+	}
+	if c, ok := readCommit(k.made, commit); ok {
+		return c.tree, true
+	}
+	body, ok := storedObject(k.stored, commit, "commit", maxObject)
+	tree, isTree := strings.CutPrefix(string(body[:min(len(body), len("tree ")+40)]), "tree ")
+	return tree, ok && isTree
 }
 
 func (k *comparing) read(id, kind string, most int64) []byte {

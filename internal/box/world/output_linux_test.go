@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -375,7 +376,7 @@ func TestEnvironmentLinks(t *testing.T) {
 	r := newRig(t, Overlay, map[string]string{"a.py": "a\n"})
 	program, err := exec.LookPath("sh")
 	if err != nil || filepath.Dir(program) != "/usr/bin" && filepath.Dir(program) != "/bin" {
-		t.Skip("no sh in /usr/bin")
+		needs.Skip(t, needs.Programs, "no sh in /usr/bin")
 	}
 	r.request(Request{Session: "s"}, "mkdir -p .venv/bin .venv/lib; ln -s "+program+" .venv/bin/python; ln -s python .venv/bin/python3; ln -s "+program+" .venv/lib/x; ln -s /no/such/program .venv/bin/y; echo v > .venv/pyvenv.cfg")
 	for name, want := range map[string]bool{".venv/bin/python": true, ".venv/bin/python3": true, ".venv/pyvenv.cfg": true, ".venv/lib/x": false, ".venv/bin/y": false} {

@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
@@ -18,8 +19,8 @@ import (
 // what is gone.
 type overlay struct {
 	w     *world
-	mount *sandbox.Mount // while commands run
-	lent  []sandbox.Lent // what they read of the repository
+	mount *mount.Mount // while commands run
+	lent  []spec.Lent  // what they read of the repository
 }
 
 func newOverlay(w *world) layer { return &overlay{w: w} }
@@ -28,8 +29,8 @@ func (o *overlay) path() string { return o.mount.Path() }
 
 func (o *overlay) forReal(repositories []string) []string { return repositories }
 
-func (o *overlay) seen() sandbox.Merged {
-	return sandbox.Merged{Mount: o.mount, At: filepath.Join(o.w.dir, atDir), Lent: o.lent}
+func (o *overlay) seen() spec.Merged {
+	return spec.Merged{Mount: o.mount, At: filepath.Join(o.w.dir, atDir), Lent: o.lent}
 }
 
 // renew makes the kernel forget names that were looked up: else they stay as they
@@ -48,8 +49,8 @@ func (o *overlay) begin() (err error) {
 	if o.lent, err = o.w.ownObjects(); err != nil {
 		return err
 	}
-	o.mount, err = o.w.o.Box.Overlay(sandbox.Overlay{
-		Lower: o.w.root, Between: o.w.out.layers(o.w.session, sandbox.MaxBetween), Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir),
+	o.mount, err = o.w.o.Box.Overlay(spec.Overlay{
+		Lower: o.w.root, Between: o.w.out.layers(o.w.session, spec.MaxBetween), Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir),
 	})
 	if err != nil {
 		o.w.o.Box.Worked("") // the next server tries it again
@@ -222,13 +223,13 @@ func (m *Manager) try() (err error) {
 			return err
 		}
 	}
-	mount, err := m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: w.upper(), Work: filepath.Join(scratch, workDir)})
+	mount, err := m.o.Box.Overlay(spec.Overlay{Lower: lower, Upper: w.upper(), Work: filepath.Join(scratch, workDir)})
 	if err != nil {
 		return err
 	}
 	defer mount.Close()
-	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{
-		Root: lower, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{Mount: mount, At: filepath.Join(scratch, atDir)},
+	cmd, err := m.o.Box.Command(context.Background(), spec.Spec{
+		Root: lower, Env: spec.Environ(os.Environ()), Merged: &spec.Merged{Mount: mount, At: filepath.Join(scratch, atDir)},
 	}, lower, "sh", "-c", "rm -r dir && mkdir dir && echo made > dir/new && test ! -e dir/file")
 	if err == nil {
 		err = cmd.Run()

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
@@ -19,7 +19,7 @@ func (m *Manager) try() error { return errNoOverlay }
 func newOverlay(*world) layer { return nil } // nothing that is not Usable is made
 
 // Share says why there is nothing to share.
-func (*Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
+func (*Manager) Share(root, lower, on string) (layer spec.Layer, upper string, err error) {
 	return layer, "", errNoOverlay
 }
 
@@ -28,5 +28,7 @@ func isWhiteout(fs.FileInfo) bool { return false }
 func strip(*osfile.Dir) {}
 
 func isOpaque(*osfile.Dir) bool { return false }
+
+func opaque(string) bool { return false }
 
 func hideIn(*osfile.Dir, string) error { return errNoOverlay }

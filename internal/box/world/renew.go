@@ -55,7 +55,7 @@ func (s *shadow) renew(v view, live bool) error {
 		return err
 	}
 	defer func() { _ = c.to.Close() }() // which need not be the first one
-	r := rulesOf(v)
+	r := s.w.o.rulesOf(v)
 	if s.used {
 		if err := s.clean(c.to, ".", s.top); err != nil {
 			if s.top, err = nil, s.w.startAnew(); err != nil {

@@ -11,13 +11,16 @@ import (
 type rules struct{ workspace.GitRules }
 
 // rulesOf are those that come from elsewhere than the tree's own files.
-func rulesOf(v view) rules { return rulesIn(v.Abs(v.name("."))) }
+func (o Options) rulesOf(v view) rules { return o.rulesIn(v.Abs(v.name("."))) }
 
-func rulesIn(root string) (r rules) {
-	if name, err := workspace.UserIgnore(); err == nil {
-		if text, err := os.ReadFile(name); err == nil {
-			r.AddUser(text)
-		}
+// byProducts are ignore rules for files that interpreters and tests leave behind. They
+// count in every project; rules of the user and of the project take precedence.
+const byProducts = "__pycache__/\n*.py[co]\n.pytest_cache/\n.mypy_cache/\n.ruff_cache/\n.hypothesis/\n.coverage\n.nyc_output/\ncoverage/\n**/node_modules/.cache/\n.gradle/\n.tsbuildinfo\n"
+
+func (o Options) rulesIn(root string) (r rules) {
+	r.AddUser([]byte(byProducts))
+	if text := workspace.ReadUserIgnore(o.Ignores, root); text != nil {
+		r.AddUser(text)
 	}
 	if text, err := os.ReadFile(filepath.Join(root, ".git", "info", "exclude")); err == nil {
 		r.AddExclude(text)

@@ -141,7 +141,7 @@ func (m *Manager) rescue(root, dir string) error {
 	for _, rel := range of.Unseen {
 		w.hidden[rel] = true
 	}
-	w.session, w.out, w.began, w.rules, w.dirty = of.Session, out, of.Began, rulesIn(root), of.Dirty
+	w.session, w.out, w.began, w.rules, w.dirty = of.Session, out, of.Began, m.o.rulesIn(root), of.Dirty
 	if err := errors.Join(w.keepTexts(), w.salvage()); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
 // shadow is a copy of the folder, where there are no overlays. A table says what
@@ -32,8 +32,8 @@ type shadow struct {
 
 	output Limits // what was copied of what git ignores
 
-	real []string       // directories of dependencies, which are the folder's own
-	lent []sandbox.Lent // objects of repositories
+	real []string    // directories of dependencies, which are the folder's own
+	lent []spec.Lent // objects of repositories
 
 	left map[string][]string // what was not copied, and nobody was told, by why
 
@@ -91,8 +91,8 @@ func (s *shadow) begin() error { return nil }
 
 func (s *shadow) end() {}
 
-func (s *shadow) seen() sandbox.Merged {
-	m := sandbox.Merged{At: s.w.upper(), Lent: s.lent}
+func (s *shadow) seen() spec.Merged {
+	m := spec.Merged{At: s.w.upper(), Lent: s.lent}
 	for _, rel := range s.real {
 		dir := filepath.Join(s.w.root, filepath.FromSlash(rel))
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
@@ -368,7 +368,7 @@ func (w *world) recycled() *world {
 	if errors.Join(w.keepTexts(), w.salvage()) != nil {
 		return nil
 	}
-	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, out: w.out, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}}
+	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, out: w.out, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}, told: map[string]string{}}
 	again.layer = &shadow{w: again, top: s.top, used: true}
 	return again
 }
@@ -410,10 +410,10 @@ func (s *shadow) clean(top *os.Root, rel string, c *copied) error {
 // lend has a directory of objects read those of the folder's repository.
 func (s *shadow) lend(to *os.Root, rel string) error {
 	dir := filepath.Join(s.w.root, filepath.FromSlash(rel))
-	if slices.ContainsFunc(s.lent, func(l sandbox.Lent) bool { return l.Dir == dir }) {
+	if slices.ContainsFunc(s.lent, func(l spec.Lent) bool { return l.Dir == dir }) {
 		return nil
 	}
-	l := sandbox.Lent{Dir: dir, Place: sandbox.LentDir + "/" + strconv.Itoa(len(s.lent))}
+	l := spec.Lent{Dir: dir, Place: spec.LentDir + "/" + strconv.Itoa(len(s.lent))}
 	if s.apart() {
 		l.Place = filepath.ToSlash(dir)
 	}

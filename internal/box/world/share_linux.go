@@ -10,15 +10,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
 // Share shows commands the directory lower as on, below their home. What they change
 // there is kept in the directory upper, for the folder root alone and until that is
 // gone. One server at a time has it.
-func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper string, err error) {
-	fail := func(err error) (sandbox.Layer, string, error) { return sandbox.Layer{}, "", err }
+func (m *Manager) Share(root, lower, on string) (layer spec.Layer, upper string, err error) {
+	fail := func(err error) (spec.Layer, string, error) { return spec.Layer{}, "", err }
 	if err := m.Usable(Overlay); err != nil {
 		return fail(err)
 	}
@@ -41,7 +41,7 @@ func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper stri
 		s.lock.Close()
 		return fail(errors.New("another server has it"))
 	}
-	s.mount, err = m.o.Box.Overlay(sandbox.Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, workDir)})
+	s.mount, err = m.o.Box.Overlay(spec.Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, workDir)})
 	if err != nil {
 		s.lock.Close()
 		return fail(err)
@@ -49,7 +49,7 @@ func (m *Manager) Share(root, lower, on string) (layer sandbox.Layer, upper stri
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shared = append(m.shared, s)
-	return sandbox.Layer{Mount: s.mount, At: filepath.Join(dir, atDir), On: on}, upper, nil
+	return spec.Layer{Mount: s.mount, At: filepath.Join(dir, atDir), On: on}, upper, nil
 }
 
 // rootFile has the path of the folder that layers are of.

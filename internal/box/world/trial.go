@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
@@ -19,11 +19,11 @@ func (m *Manager) trialPlace() (string, error) {
 	if m.o.Box == nil {
 		return "", errors.New("commands can't be confined here")
 	}
-	level, err := m.o.Box.LevelFor(sandbox.Auto)
+	level, err := m.o.Box.LevelFor(spec.Auto)
 	if err != nil {
 		return "", err
 	}
-	if level < sandbox.Bubblewrap {
+	if level < spec.Bubblewrap {
 		return "", errors.New("it takes bubblewrap: " + m.o.Box.Status().Why)
 	}
 	return place("")
@@ -45,7 +45,7 @@ func (m *Manager) tryCopy() (err error) {
 	if err := errors.Join(os.Mkdir(root, 0o700), os.Mkdir(tree, 0o700), os.WriteFile(filepath.Join(tree, "file"), nil, 0o600)); err != nil {
 		return err
 	}
-	cmd, err := m.o.Box.Command(context.Background(), sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ()), Merged: &sandbox.Merged{At: tree}},
+	cmd, err := m.o.Box.Command(context.Background(), spec.Spec{Root: root, Env: spec.Environ(os.Environ()), Merged: &spec.Merged{At: tree}},
 		root, "sh", "-c", "test -e file && echo made > new")
 	if err == nil {
 		err = cmd.Run()

@@ -17,6 +17,8 @@ type Options struct {
 	// say. nil: none is.
 	Tracked func(root string) func(name string) bool
 
+	Ignores workspace.Ignores // as in workspace.DiskOptions
+
 	Limits Limits // of what is taken over of a command
 
 	// Quota bounds the output that is held of a folder, in bytes. nil, or 0, is 4 GiB, or a
@@ -93,6 +95,16 @@ type Request struct {
 	Hidden  []string        // paths that look empty to the command: they are in no copy
 	Sealed  []string        // files that can't be read, and look as large and as old as they are
 	Real    []string        // directories in Root that the command changes for real: repositories
+
+	// Linked is the repository of Root as a linked working tree, of which the command has
+	// a copy; nil: it is in Root, there is none, or the command changes it for real.
+	Linked *Linked
+}
+
+// Linked is where the repository of a linked working tree is.
+type Linked struct {
+	Own    string // the tree's part of it
+	Common string // what the tree shares with others
 }
 
 // Harvest is what commands changed since the last harvest.

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -76,8 +78,8 @@ func boxFor(kind Kind) *sandbox.Sandbox {
 }
 
 // specOf is what a command in a world may see and do.
-func specOf(run *Run, root string) sandbox.Spec {
-	spec := sandbox.Spec{Root: root, Env: sandbox.Environ(os.Environ())}
+func specOf(run *Run, root string) spec.Spec {
+	spec := spec.Spec{Root: root, Env: spec.Environ(os.Environ())}
 	run.Show(&spec)
 	return spec
 }
@@ -104,12 +106,12 @@ func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
 		r.box.Close()
 		_ = r.disk.Close()
 	})
-	want := sandbox.Bubblewrap
+	want := spec.Bubblewrap
 	if kind == Apart {
-		want = sandbox.Landlock
+		want = spec.Landlock
 	}
-	if level, err := r.box.LevelFor(sandbox.Auto); err != nil || level < want {
-		t.Skip("there is no such sandbox that works here: ", r.box.Status().Why)
+	if level, err := r.box.LevelFor(spec.Auto); err != nil || level < want {
+		needs.Skip(t, needs.Sandbox, "there is no such sandbox that works here: ", r.box.Status().Why)
 	}
 	if err := r.m.Usable(kind); err != nil {
 		t.Fatal(err)
@@ -418,6 +420,29 @@ func testRemovesAll(t *testing.T, kind Kind) {
 
 // More changes than are taken over leave the disk as it is, and a later command
 // may undo them.
+// TestTrades: a file that becomes a directory, and the other way, is a file that goes and one
+// that comes, also for the command after it.
+func TestTrades(t *testing.T) { eachKind(t, testTrades) }
+
+func testTrades(t *testing.T, kind Kind) {
+	r := newRig(t, kind, map[string]string{"t": "t\n", "d/f": "f\n", "d/sub/g": "g\n"})
+	before := r.tree()
+	_, h := r.run("rm t; mkdir t; echo in > t/in; rm -r d; echo file > d")
+	if got := kinds(h.Changes); got != "create d, create t/in, delete d/f, delete d/sub/g, delete t" || len(h.Said) != 0 {
+		t.Errorf("changed %s, said %q", got, h.Said)
+	}
+	if r.tree() != before {
+		t.Errorf("the disk has\n%s", r.tree())
+	}
+	if out, h := r.run("cat t/in d"); out != "in\nfile\n" || len(h.Changes) != 0 {
+		t.Errorf("the next one saw %q and changed %s", out, kinds(h.Changes))
+	}
+	r.reject()
+	if out, _ := r.run("cat t d/f d/sub/g"); out != "t\nf\ng\n" {
+		t.Errorf("after the rejection one sees %q", out)
+	}
+}
+
 func TestTooMany(t *testing.T) { eachKind(t, testTooMany) }
 
 func testTooMany(t *testing.T, kind Kind) {

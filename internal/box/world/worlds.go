@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
@@ -40,7 +40,9 @@ type world struct {
 	committed string   // the last commit of commands that was reported
 	reported  []string // all of them, as long as something leads to them
 
-	git gitState // of the folder, when commands last saw its repository
+	git    gitState          // of the folder, when commands last saw its repository
+	linked *Linked           // where that is, if it is not in the folder
+	told   map[string]string // what was said of the repository that commands have
 
 	closed bool // its session has ended
 
@@ -91,7 +93,7 @@ type Run struct {
 	ended  bool
 	root   string // the folder, as the session names it
 	prefix string // of the folder's names in the view
-	seen   sandbox.Merged
+	seen   spec.Merged
 	lent   []string // directories of dependencies, which are the folder's own
 }
 
@@ -115,7 +117,9 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		if !w.dirty { // else what an earlier command met counts
 			w.began = time.Now().UnixNano()
 		}
-		w.dropGit()
+		if err := lendRepository(w, r.Linked); err != nil {
+			return nil, fmt.Errorf("the repository can't be copied: %w", err)
+		}
 	}
 	w.hidden, w.sealed = namesIn(w.root, slices.Concat(r.Hidden, r.Sealed)), namesIn(w.root, r.Sealed)
 	real := w.layer.forReal(r.Real)
@@ -139,7 +143,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	}
 	w.o.Fail("prepared")
 	if !live {
-		w.rules, w.dirty = rulesOf(view{r.View, prefix}), true
+		w.rules, w.dirty = w.o.rulesOf(view{r.View, prefix}), true
 		if err := w.noteSession(); err != nil {
 			return nil, err
 		}
@@ -157,7 +161,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 }
 
 // Show has the sandbox show the world as the folder, which is the Root of spec.
-func (r *Run) Show(spec *sandbox.Spec) {
+func (r *Run) Show(spec *spec.Spec) {
 	if r.w.kind == Apart {
 		r.showApart(spec)
 		return
@@ -374,12 +378,12 @@ func (v view) over() (names []string) {
 // gitState tells whether the folder's repository was changed by somebody else.
 type gitState struct{ head, index, packed, refs stamp }
 
-func gitStateOf(root string) gitState {
-	at := func(name string) stamp { return stampOf(filepath.Join(root, ".git", name)) }
-	g := gitState{at("HEAD"), at("index"), at("packed-refs"), stamp{}}
+func gitStateOf(r repository) gitState {
+	at := func(dir, name string) stamp { return stampOf(filepath.Join(dir, name)) }
+	g := gitState{at(r.own, "HEAD"), at(r.own, "index"), at(r.common, "packed-refs"), stamp{}}
 	// The newest of the directories of references: each new or removed one shows there, and each
 	// change of one, because git renames a file into its place.
-	_ = filepath.WalkDir(filepath.Join(root, ".git", "refs"), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(r.common, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			if s := stampOf(path); s.mtime > g.refs.mtime {
 				g.refs = s
@@ -393,11 +397,12 @@ func gitStateOf(root string) gitState {
 // dropGit forgets what commands did to their own copy of the repository when the
 // user's own has changed: the two would be of different histories.
 func (w *world) dropGit() {
-	now := gitStateOf(w.root)
-	private := filepath.Join(w.upper(), ".git")
+	now := gitStateOf(repositoryOf(w))
+	private := privateOf(w)
 	if _, err := os.Lstat(private); err == nil && w.git != now {
 		_ = osfile.RemoveAll(private)
 		w.committed, w.reported = "", nil
+		clear(w.told)
 	}
 	w.git = now
 }

@@ -37,7 +37,7 @@ func (s *IDE) serveClaude(w http.ResponseWriter, r *http.Request) {
 	a.tell = func(params any) { notify(a.ctx, conn, "selection_changed", params) }
 	s.join(a)
 	defer a.close()
-	server := s.newServer()
+	server := s.newServer(func() { s.sayMode.Do(func() { s.o.Say(reviewedInDefault) }) })
 	addTool(server, "openDiff", a.claudeDiff)
 	addTool(server, "close_tab", a.closeTab)
 	addTool(server, "closeAllDiffTabs", a.closeAllTabs)
@@ -47,11 +47,18 @@ func (s *IDE) serveClaude(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newServer is an MCP server without tools.
-func (s *IDE) newServer() *sdk.Server {
+// reviewedInDefault is what a person has to know when Claude Code comes: it tells nobody its
+// permission mode, and begins in one that asks no editor.
+const reviewedInDefault = "Claude Code is connected. You review its edits here only in its permission mode default: press Shift+Tab in Claude Code until it says default. In auto and acceptEdits it writes without asking."
+
+// newServer is an MCP server without tools. connected is called when an agent is there.
+func (s *IDE) newServer(connected func()) *sdk.Server {
 	return sdk.NewServer(&sdk.Implementation{Name: "sidecar-ls", Version: s.o.Version}, &sdk.ServerOptions{
 		Logger: s.o.Log, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		InitializedHandler: func(context.Context, *sdk.InitializedRequest) { s.ShownChanged() },
+		InitializedHandler: func(context.Context, *sdk.InitializedRequest) {
+			s.ShownChanged()
+			connected()
+		},
 	})
 }
 

@@ -27,8 +27,10 @@ type httpSession struct {
 	agent     *agent
 
 	mu      sync.Mutex
-	streams int // GET requests that are open
+	streams int // GET requests
 	leaving *time.Timer
+	open    chan struct{} // closed while one of them carries notifications
+	carries bool
 }
 
 // sessionHeader names the session of a request.
@@ -59,11 +61,10 @@ func (h *httpSessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		session.agent.end()
 		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodGet:
+		// The agent may go on without new requests: the stream says that it is there.
 		session.stream(1)
 		defer session.stream(-1)
-		// The agent may go on without new requests: the stream says that it is there.
-		session.agent.ide.ShownChanged()
-		session.transport.ServeHTTP(w, r)
+		session.transport.ServeHTTP(&opening{w, session.opened}, r)
 	default:
 		session.transport.ServeHTTP(w, r)
 	}
@@ -73,11 +74,11 @@ func (h *httpSessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // none.
 func (h *httpSessions) open(w http.ResponseWriter, r *http.Request) {
 	s := h.ide
-	session := &httpSession{transport: &sdk.StreamableServerTransport{SessionID: rand.Text()}}
+	session := &httpSession{transport: &sdk.StreamableServerTransport{SessionID: rand.Text()}, open: make(chan struct{})}
 	a := &agent{standing: standingOf(r), name: "gemini", says: "Gemini CLI", words: func(now Shown) any { return now.forGemini(s.o.Trusted()) }}
 	a.tell = func(params any) { notify(a.ctx, session.conn, "ide/contextUpdate", params) }
 	session.agent = a
-	server := s.newServer()
+	server := s.newServer(func() {})
 	addTool(server, "openDiff", func(ctx context.Context, in geminiDiffIn) (*sdk.CallToolResult, error) { return session.openDiff(in) })
 	addTool(server, "closeDiff", session.closeDiff)
 	running, err := server.Connect(s.ctx, tapped{session}, nil)
@@ -115,8 +116,53 @@ func (h *httpSession) stream(more int) {
 	}
 	if h.streams == 0 {
 		h.leaving = time.AfterFunc(away, h.agent.end)
+		if h.carries {
+			h.open, h.carries = make(chan struct{}), false
+		}
 	}
 }
+
+// opened is called when a stream carries notifications from now on. What was sent
+// without one is lost, so the agent is shown again what the user looks at.
+func (h *httpSession) opened() {
+	h.mu.Lock()
+	if !h.carries {
+		h.carries = true
+		close(h.open)
+	}
+	h.mu.Unlock()
+	h.agent.again.Store(true)
+	h.agent.ide.ShownChanged()
+}
+
+// decided notifies the agent of a decision, once it has a stream.
+func (h *httpSession) decided(method string, d geminiDecision) {
+	h.mu.Lock()
+	open := h.open
+	h.mu.Unlock()
+	select {
+	case <-open:
+		notify(h.agent.ctx, h.conn, method, d)
+	case <-h.agent.ctx.Done():
+	}
+}
+
+// opening calls opened when the answer to a request for a stream begins. The SDK holds
+// back other messages at that time, until the stream takes them.
+type opening struct {
+	http.ResponseWriter
+	opened func()
+}
+
+func (o *opening) WriteHeader(status int) {
+	o.ResponseWriter.WriteHeader(status)
+	if status == http.StatusOK {
+		o.opened()
+	}
+}
+
+// Unwrap lets the SDK flush.
+func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // tapped is the SDK's transport, with the connection kept.
 type tapped struct{ *httpSession }
@@ -147,9 +193,9 @@ func (h *httpSession) openDiff(in geminiDiffIn) (*sdk.CallToolResult, error) {
 		text, saved := d.wait(a.ctx)
 		switch {
 		case saved:
-			notify(a.ctx, h.conn, "ide/diffAccepted", geminiDecision{in.Path, &text})
+			h.decided("ide/diffAccepted", geminiDecision{in.Path, &text})
 		case !d.takenBack() && a.ctx.Err() == nil:
-			notify(a.ctx, h.conn, "ide/diffRejected", geminiDecision{Path: in.Path})
+			h.decided("ide/diffRejected", geminiDecision{Path: in.Path})
 		}
 	})
 	return texts(), nil

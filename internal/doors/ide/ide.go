@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -82,6 +83,8 @@ type IDE struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+
+	sayMode sync.Once
 
 	mu      sync.Mutex
 	agents  map[*agent]bool
@@ -189,6 +192,7 @@ type agent struct {
 	words func(Shown) any  // what it is told of what the user looks at; nil: nothing
 	tell  func(params any) // tells it
 	told  string           // last; the teller's alone
+	again atomic.Bool      // what was told last may be lost
 	ctx   context.Context  // ends when the agent leaves
 	end   context.CancelFunc
 

@@ -153,9 +153,10 @@ func (a *agent) show(now Shown) {
 	if a.blind {
 		return
 	}
+	again := a.again.Swap(false)
 	params := a.words(now)
 	data, err := json.Marshal(params)
-	if params == nil || err != nil || string(data) == a.told {
+	if params == nil || err != nil || string(data) == a.told && !again {
 		return
 	}
 	a.told = string(data)

@@ -33,7 +33,7 @@ func (w Who) Why() string { return cmp.Or(w.why, "nothing is known of it") }
 // May fails, with what to do instead, when the process may not do what is called by
 // that name in the table.
 func (w Who) May(name string) error {
-	if w.person || needs(name) == anyone {
+	if w.person || required(name) == anyone {
 		return nil
 	}
 	return fmt.Errorf("%s: %w, and the process that asks works for none: %s. Decide in the editor, or in a terminal of your own", name, ErrNoPerson, w.Why())

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // What the tests' program does in the place of the tests, by these variables: connect to
@@ -145,7 +148,7 @@ func waiting(t *testing.T, cmd *exec.Cmd) (pid int) {
 		pid, err = strconv.Atoi(strings.TrimSpace(line))
 	}
 	if err != nil {
-		t.Skipf("%v does not run here: %v", cmd.Args, err)
+		needs.Skip(t, needs.Kernel, fmt.Sprintf("%v does not run here: %v", cmd.Args, err))
 	}
 	return pid
 }
@@ -212,11 +215,11 @@ func TestApart(t *testing.T) {
 			_ = cmd.Wait()
 		}()
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			t.Skip("there are none here: ", err)
+			needs.Skip(t, needs.Kernel, "there are none here: ", err)
 		}
 		children, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "task", strconv.Itoa(cmd.Process.Pid), "children"))
 		if err != nil {
-			t.Skip(err)
+			needs.Skip(t, needs.Kernel, err)
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
 		if err != nil {
@@ -272,12 +275,12 @@ func TestNumberAgain(t *testing.T) {
 	_ = in.Close()
 	_ = cmd.Wait()
 	if err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Kernel, err)
 	}
 	defer unix.Close(gone)
 	other := os.Getppid() // is nobody's whom we have started
 	if _, err := apart(other); err != nil {
-		t.Skip("another user has started these tests: ", err)
+		needs.Skip(t, needs.OtherUser, "another user has started these tests: ", err)
 	}
 	there, err := unix.PidfdOpen(other, 0)
 	if err != nil {

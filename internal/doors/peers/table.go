@@ -35,6 +35,7 @@ var table = map[string]need{
 	"run": person, "agent": person, // the mode, the profile and the answers are chosen there
 
 	"trust":  person,
+	"mode":   person,
 	"plugin": person, "plugin list": person, "plugin decide": person,
 	"hook": person, "hook list": person, "hook test": person,
 	"hook permit": anyone, "hook claude": anyone, "hook codex": anyone, "hook gemini": anyone, // the policy decides there, as for a call
@@ -44,8 +45,8 @@ var table = map[string]need{
 	"doctor": anyone, "completion": anyone,
 }
 
-// needs is the row of a name, or else that of the command that it begins with.
-func needs(name string) need {
+// required is the row of a name, or else that of the command that it begins with.
+func required(name string) need {
 	if n, ok := table[name]; ok {
 		return n
 	}

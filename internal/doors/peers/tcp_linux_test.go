@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // accepts is the variable by which the tests' program listens in the place of the tests,
@@ -160,7 +162,7 @@ func TestTCPMapped(t *testing.T) {
 	a := accepting(t)
 	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if errors.Is(err, unix.EAFNOSUPPORT) {
-		t.Skip("the kernel has no IPv6")
+		needs.Skip(t, needs.Kernel, "the kernel has no IPv6")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -46,31 +46,31 @@ func table() []client {
 	return []client{
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
-			agent("claude", driven{"claude-acp", "claude-agent-acp"}, ownOff, claude, true,
+			agent("claude", driven{profile: "claude", program: "claude-agent-acp", core: "claude"}, ownOff, claude, true,
 				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
-			agent("codex", driven{"codex-acp", "codex-acp"}, ownOff, codex, true,
+			agent("codex", driven{profile: "codex", program: "codex-acp", core: "codex"}, ownOff, codex, true,
 				"Restart Codex; `codex mcp list` shows sidecar. A project's file counts once you have trusted the project in Codex.")},
 		{"gemini", "Gemini CLI", "0.61.0", []string{"gemini"},
 			func(e Env) []string { return []string{e.home(".gemini")} },
-			agent("gemini", driven{"gemini", "gemini"}, ownOff, gemini, true,
+			agent("gemini", driven{profile: "gemini", program: "gemini"}, ownOff, gemini, true,
 				"Restart Gemini CLI. It uses MCP servers only in folders that you have trusted in it.")},
 		{"opencode", "opencode", "1.18.33", []string{"opencode"},
 			func(e Env) []string { return []string{e.opencodeDir()} },
-			agent("opencode", driven{"opencode", "opencode"}, ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
+			agent("opencode", driven{profile: "opencode", program: "opencode"}, ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
 		{"copilot", "GitHub Copilot CLI", "", []string{"copilot"},
 			func(e Env) []string { return []string{e.copilotDir()} },
-			agent("copilot", driven{"copilot", "copilot"}, ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
+			agent("copilot", driven{profile: "copilot", program: "copilot"}, ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
 		{"cursor", "Cursor", "", []string{"cursor-agent", "cursor"},
 			func(e Env) []string { return []string{e.home(".cursor")} },
-			agent("", driven{"cursor-agent", "cursor-agent"}, ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
+			agent("", driven{profile: "cursor-agent", program: "cursor-agent"}, ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
 		{"vscode", "Visual Studio Code", "", []string{"code", "code-insiders", "codium"},
 			func(e Env) []string { return []string{e.home(".vscode")} },
 			[]road{
 				{name: "mcp", what: "Agents in VS Code call the tools of the window's server: the extension announces it to them.", state: vscodeState},
 				{name: "ide", what: "The extension shows what waits for review, asks, and starts the server.", state: vscodeState,
-					manual: says("In the repository of sidecar-ls, `make vsix` builds the extension and `make vscode` installs it; an extension that you have as a file is installed by `code --install-extension FILE.vsix`.")},
+					manual: says("Install the extension: code --install-extension FILE.vsix. The repository of sidecar-ls makes that file by `make vsix`.")},
 			}},
 		{"nvim", "Neovim", "0.7.2", []string{"nvim"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
@@ -102,8 +102,26 @@ const (
 	ownOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off."
 )
 
-// driven is how an agent is driven: by which row of internal/agents/profile, and with which program.
-type driven struct{ profile, program string }
+// driven is how an agent is driven: by which row of internal/agents/profile, and with which program. One
+// with a core is an adapter, which npm installs for the core when the agent first runs.
+type driven struct{ profile, program, core string }
+
+// missing is why the agent can't be driven here, or "".
+func (d driven) missing(e Env) string {
+	_, err := e.Look(d.program)
+	switch {
+	case err == nil:
+		return ""
+	case d.core == "":
+		return d.program + " is not on PATH; install it"
+	}
+	for _, program := range []string{d.core, "npm"} {
+		if _, err := e.Look(program); err != nil {
+			return program + " is not on PATH; install it"
+		}
+	}
+	return ""
+}
 
 // agent is the roads of an agent. program is what `run` starts; without one it
 // has no such road.
@@ -128,14 +146,14 @@ func agent(program string, acp driven, what string, files func(Env, Options) []f
 			case !e.Has("serve"):
 				return Unavailable, "this version of sidecar-ls serves no editor", ""
 			}
-			return Available, "", how
+			return Available, how.why, how.command
 		}},
 		{name: "acp", what: "sidecar-ls drives the agent.", state: func(e Env) (string, string, string) {
 			if runtime.GOOS != "linux" || !e.Has("agent") {
 				return Unavailable, "this version of sidecar-ls has no command `agent` here", ""
 			}
-			if _, err := e.Look(acp.program); err != nil {
-				return Unavailable, acp.program + " is not on PATH; install it", ""
+			if why := acp.missing(e); why != "" {
+				return Unavailable, why, ""
 			}
 			return Available, "", "sidecar-ls agent run " + acp.profile + ` "…"`
 		}},
@@ -170,7 +188,7 @@ func hookRoad(program string) road {
 		}
 		return r
 	}
-	r.named, r.project, r.notes = true, true, append([]string{"The agent needs our tools, too: sidecar-ls setup " + program}, h.notes...)
+	r.named, r.project, r.notes = true, true, h.notes
 	r.files = func(e Env, o Options) []file {
 		f := file{path: h.user(e), family: h.family}
 		if o.Project {
@@ -194,9 +212,9 @@ func hookRoad(program string) road {
 
 // looksForEditor says how agents that look for an editor are told to. The editor's
 // server needs nothing for it.
-var looksForEditor = map[string]string{
-	"claude": "/ide in Claude Code, in permission mode default, beside an editor with sidecar-ls",
-	"gemini": "/ide enable in Gemini CLI, beside an editor with sidecar-ls",
+var looksForEditor = map[string]struct{ command, why string }{
+	"claude": {"/ide", "typed in Claude Code, beside an editor with sidecar-ls. Press Shift+Tab until it says default: in auto and acceptEdits its edits are not reviewed"},
+	"gemini": {"/ide enable", "typed in Gemini CLI, in the terminal of VS Code or of an editor made from it. In other terminals Gemini CLI refuses"},
 }
 
 // editor is the road of an editor that a person sets up by hand.
@@ -266,6 +284,9 @@ func claude(e Env, o Options) []file {
 		for _, tool := range []string{"Bash", "Edit", "Write", "NotebookEdit", "Read", "Grep", "Glob"} {
 			settings.items = append(settings.items, item{element, []string{"permissions", "deny"}, tool})
 		}
+	}
+	if o.Review { // in auto and acceptEdits it asks nobody about an edit
+		settings.items = append(settings.items, item{value, []string{"permissions", "defaultMode"}, "default"})
 	}
 	return []file{servers, settings}
 }

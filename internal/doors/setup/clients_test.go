@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -74,11 +75,24 @@ func TestRoads(t *testing.T) {
 	if _, err := w.env.Plan("codex", Options{Project: true}); err == nil || !strings.Contains(err.Error(), "no folder is open") {
 		t.Error(err)
 	}
-	if r := w.state("claude", "acp"); r.State != Unavailable || !strings.Contains(r.Why, "claude-agent-acp is not on PATH") {
-		t.Errorf("without the adapter: %+v", r)
+	if r := w.state("claude", "acp"); r.State != Unavailable || !strings.Contains(r.Why, "claude is not on PATH") {
+		t.Errorf("without the agent: %+v", r)
+	}
+	for _, has := range []string{"claude", "npm"} {
+		before := w.env.Look
+		w.env.Look = func(name string) (string, error) {
+			if name == has {
+				return "/usr/bin/" + name, nil
+			}
+			return before(name)
+		}
+		r := w.state("claude", "acp")
+		if has == "claude" && (r.State != Unavailable || !strings.Contains(r.Why, "npm is not on PATH")) || has == "npm" && r.State != Available {
+			t.Errorf("with %s: %+v", has, r)
+		}
 	}
 	w.env.Look = func(name string) (string, error) { return "/usr/bin/" + name, nil }
-	if r := w.state("claude", "acp"); r.State != Available || r.Command != `sidecar-ls agent run claude-acp "…"` {
+	if r := w.state("claude", "acp"); r.State != Available || r.Command != `sidecar-ls agent run claude "…"` {
 		t.Errorf("with the adapter: %+v", r)
 	}
 	w.env.Has = func(string) bool { return false }
@@ -105,7 +119,7 @@ func TestPlugin(t *testing.T) {
 	if r := w.state("nvim", "ide"); r.State != Off {
 		t.Errorf("%+v", r)
 	}
-	if p := w.apply("nvim", Options{}); len(p.Changes) != 11 || len(p.Foreign) != 0 {
+	if p := w.apply("nvim", Options{}); len(p.Changes) != 13 || len(p.Foreign) != 0 {
 		t.Errorf("%d changes, %q", len(p.Changes), p.Foreign)
 	}
 	if p := w.plan("nvim", Options{}); !p.Done || w.state("nvim", "ide").State != On {
@@ -116,7 +130,7 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("%.300s", text)
 	}
 	w.write(file, plugMark+"-- older\n")
-	if r := w.state("nvim", "ide"); r.State != Partly {
+	if r := w.state("nvim", "ide"); r.State != Incomplete {
 		t.Errorf("%+v", r)
 	}
 	if p := w.apply("nvim", Options{}); len(p.Changes) != 1 || len(p.Foreign) != 0 || read(w) != text {
@@ -178,7 +192,7 @@ func TestVariables(t *testing.T) {
 func TestVersions(t *testing.T) {
 	w := newWorld(t)
 	if err := exec.Command("mkfifo", w.name("never")).Run(); err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Programs, err)
 	}
 	w.write("bin/claude", "#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
 	w.write("bin/codex", "#!/bin/sh\nread x <"+w.name("never")+"\n")

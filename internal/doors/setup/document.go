@@ -32,6 +32,7 @@ const (
 	jsonc      family = "JSON with comments"
 	tomlText   family = "TOML"
 	wholeFile  family = "a file of its own"
+	ours       family = "settings of sidecar-ls"
 )
 
 // open reads a document. Its error names the place.
@@ -39,7 +40,7 @@ func open(f family, text []byte) (document, error) {
 	if f == tomlText {
 		return openTOML(text)
 	}
-	return openJSON(text, f == jsonc)
+	return openJSON(text, f == jsonc || f == ours)
 }
 
 // member and object are a value with named parts, in the order in which they are

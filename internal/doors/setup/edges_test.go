@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -185,7 +186,7 @@ func TestGone(t *testing.T) {
 		}
 		delete(before, "bin/sidecar-ls")
 		before["bin/"] = ""
-		if r := w.state(c.client, "mcp"); r.State != Partly {
+		if r := w.state(c.client, "mcp"); r.State != Incomplete {
 			t.Errorf("%s: %+v", c.client, r)
 		}
 		w.apply(c.client, Options{})
@@ -369,7 +370,7 @@ func TestSwappedDirectory(t *testing.T) {
 		}
 		c := plan()
 		if err := errors.Join(ownfile.Rename(filepath.Dir(file), filepath.Join(root, "away")), ownfile.Symlink(decoy, filepath.Dir(file))); err != nil {
-			t.Skip("there are no links here: ", err)
+			needs.Skip(t, needs.Links, "there are no links here: ", err)
 		}
 		if all, err := stage([]*Change{c}); err == nil {
 			t.Errorf("it was staged: %v", commit(all))

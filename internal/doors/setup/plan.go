@@ -14,6 +14,7 @@ type Options struct {
 	Roads    []string // none: all that setup writes where none is named
 	Project  bool     // in the project's files, not in the user's
 	OnlyOurs bool     // turn off what the agent has of its own for files and commands
+	Review   bool     // that, and what it takes besides for all edits to wait for review
 }
 
 // Plan is what would be changed. Apply changes it.
@@ -104,12 +105,9 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 		if written != "" {
 			return nil, fmt.Errorf("setup writes one road at a time; run it for %s and for %s", written, r.name)
 		}
-		files := r.files(e, o)
-		if plain := o; o.OnlyOurs {
-			plain.OnlyOurs = false
-			if reflect.DeepEqual(files, r.files(e, plain)) {
-				return nil, fmt.Errorf("setup knows no way to turn off the own tools of %s; leave out --only-ours", row.title)
-			}
+		files, err := e.filesOf(row, r, o)
+		if err != nil {
+			return nil, err
 		}
 		written = r.name
 		before := len(p.Changes)
@@ -143,10 +141,43 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 		}
 	}
 	p.Done = written != "" && len(p.Changes) == 0
+	p.Notes = append(p.Notes, e.truth(row, written, o)...)
 	if len(p.Changes) > 0 {
-		p.apply = func(p *Plan) error { return e.write(p, &record{Client: row.name, Road: written, Project: project}) }
+		p.apply = func(p *Plan) error {
+			return e.write(p, &record{Client: row.name, Road: written, Project: project, Review: o.Review})
+		}
 	}
 	return p, nil
+}
+
+// filesOf are the files of a road, with what the options ask for.
+func (e Env) filesOf(row client, r road, o Options) ([]file, error) {
+	if o.Review && r.name == "mcp" {
+		o.OnlyOurs = true
+	}
+	if o.OnlyOurs && !e.turnsOff(r, o) {
+		flag := "--only-ours"
+		if o.Review {
+			flag = "--review"
+		}
+		return nil, fmt.Errorf("setup knows no way to turn off the own tools of %s; leave out %s", row.title, flag)
+	}
+	files := r.files(e, o)
+	if !o.Review {
+		return files, nil
+	}
+	f, err := e.reviewFile(o)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, f...), nil
+}
+
+// turnsOff reports whether a road can turn off the agent's own tools.
+func (e Env) turnsOff(r road, o Options) bool {
+	with, without := o, o
+	with.OnlyOurs, without.OnlyOurs = true, false
+	return r.files != nil && !reflect.DeepEqual(r.files(e, with), r.files(e, without))
 }
 
 // note is what a person does for a road that is not written.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +14,9 @@ import (
 // plugMark begins every file of a plug-in that setup writes. One that begins
 // with it and says something else is of another version.
 const plugMark = "-- Written by `sidecar-ls setup`, which also takes it out; what you change here is lost.\n"
+
+// tagsMark is the same in a tags file, in which a line has three fields.
+const tagsMark = "!_TAG_WRITTEN_BY\t`sidecar-ls setup`\t//\n"
 
 // neovim is the plug-in as a package that Neovim loads by itself, so that no
 // file of the user's has to be changed. Who sets it up in init.lua, with options,
@@ -32,7 +36,11 @@ func neovim(e Env, _ Options) []file {
 			return err
 		}
 		data, err := fs.ReadFile(editors.Neovim, name)
-		out = append(out, file{path: filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, "nvim/"))), family: wholeFile, whole: plugMark + string(data)})
+		mark := plugMark
+		if path.Base(name) == "tags" {
+			mark = tagsMark
+		}
+		out = append(out, file{path: filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(name, "nvim/"))), family: wholeFile, whole: mark + string(data)})
 		return err
 	})
 	if err != nil {
@@ -50,8 +58,13 @@ func (c *Change) plug(text string) {
 		before = "/dev/null"
 	case bytes.Equal(c.before, c.after):
 		return
-	case !bytes.HasPrefix(c.before, []byte(plugMark)):
+	case !isPlug(c.before):
 		c.foreign = append(c.foreign, c.Path+" is there, and setup has not written it")
 	}
 	c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(a file of the plug-in, %d lines)\n", before, name, strings.Count(text, "\n"))
+}
+
+// isPlug reports whether a text is a file of a plug-in that setup wrote.
+func isPlug(text []byte) bool {
+	return bytes.HasPrefix(text, []byte(plugMark)) || bytes.HasPrefix(text, []byte(tagsMark))
 }

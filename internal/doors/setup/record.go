@@ -26,6 +26,7 @@ type record struct {
 	Client  string       `json:"client"`
 	Road    string       `json:"road"`
 	Project string       `json:"project,omitempty"` // its directory
+	Review  bool         `json:"review,omitempty"`  // all edits were to wait for review
 	At      time.Time    `json:"at"`
 	Files   []recordFile `json:"files"`
 

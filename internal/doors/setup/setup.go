@@ -35,6 +35,18 @@ type Env struct {
 	// Has reports whether this program has a sub-command: roads that need one
 	// are not there without it.
 	Has func(verb string) bool
+
+	// Reviewed says what the settings make of edits: those of the user alone, or as they
+	// hold in the project.
+	Reviewed func(project bool) Mode
+}
+
+// Mode is the mode that settings ask for.
+type Mode struct {
+	File     string // where another is written
+	Name     string
+	Holds    bool // edits wait in it, or are not made
+	Tightens bool // the mode review is no looser
 }
 
 // Here is the Env of whoever runs this process. self is the path of this
@@ -69,7 +81,7 @@ func (e Env) project(name string) string { return filepath.Join(e.Dir, filepath.
 const (
 	On          = "on"
 	Off         = "off"
-	Partly      = "partly"
+	Incomplete  = "incomplete"
 	Available   = "available"   // a command to use; there is nothing to set up
 	Unavailable = "unavailable" // this version does not have it
 )
@@ -176,8 +188,8 @@ func (e Env) look(row client, r road) Road {
 	switch state, _ := e.written(r.files(e, Options{Project: true})); {
 	case state == On && out.State != On:
 		out.State, out.Why = On, "in this project"
-	case state == Partly && out.State == Off:
-		out.State, out.Why = Partly, "in this project"
+	case state == Incomplete && out.State == Off:
+		out.State, out.Why = Incomplete, "in this project"
 	}
 	return out
 }
@@ -185,8 +197,10 @@ func (e Env) look(row client, r road) Road {
 // written says how much of what is to be in files is there.
 func (e Env) written(files []file) (state, why string) {
 	state = On
+	there := false
 	for _, f := range files {
 		c, err := e.change(f)
+		there = there || err == nil && (len(c.did) < len(f.items) || slices.ContainsFunc(c.did, func(d done) bool { return d.Had != "" }))
 		switch {
 		case err != nil:
 			return Off, err.Error()
@@ -197,9 +211,12 @@ func (e Env) written(files []file) (state, why string) {
 		case !c.existed && f.family == wholeFile, slices.ContainsFunc(c.did, func(d done) bool { return d.Kind == entry }):
 			return Off, "" // the rest is nothing without it
 		}
-		if state, why = Partly, "part of what it takes is missing"; f.family == wholeFile {
+		if state, why = Incomplete, "part of what it takes is missing"; f.family == wholeFile {
 			why = "it is of another version"
 		}
+	}
+	if state == Incomplete && !there && files[0].family != wholeFile {
+		return Off, ""
 	}
 	return state, why
 }
@@ -214,6 +231,9 @@ func (e Env) version(ctx context.Context, program string) string {
 	program, err := e.Programs.Find(program)
 	if err != nil {
 		return ""
+	}
+	if v := packaged(program); v != "" {
+		return v
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

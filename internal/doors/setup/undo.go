@@ -38,6 +38,13 @@ func (e Env) PlanUndo(name string, o Options) (*Plan, error) {
 		return nil, err
 	}
 	u := &undone{plan: &Plan{Client: row.name, Title: row.title}}
+	if len(all) == 0 {
+		return u.plan, e.withoutRecord(row, o, u)
+	}
+	others, err := e.alsoReviewed(row.name, project)
+	if err != nil {
+		return nil, err
+	}
 	var gone []*record
 	for _, r := range slices.Backward(all) {
 		if len(o.Roads) > 0 && !slices.Contains(o.Roads, r.Road) {
@@ -45,6 +52,10 @@ func (e Env) PlanUndo(name string, o Options) (*Plan, error) {
 		}
 		u.failed = false
 		for _, f := range slices.Backward(r.Files) {
+			if f.Family == ours && len(others) > 0 {
+				u.plan.Left = append(u.plan.Left, fmt.Sprintf("The mode in %s stays review, for %s. Another one: sidecar-ls mode NAME", f.Path, strings.Join(others, ", ")))
+				continue
+			}
 			if err := u.file(r, f); err != nil {
 				return nil, err
 			}

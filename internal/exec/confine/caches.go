@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 )
@@ -32,7 +32,7 @@ func userCaches() map[string]string {
 // caches are those of the user that are shared. They are mounted once.
 type caches struct {
 	once  sync.Once
-	list  []sandbox.Layer
+	list  []box.Layer
 	areas []settle.Area // what commands write there
 }
 

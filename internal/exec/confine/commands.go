@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
@@ -19,7 +20,7 @@ func (c Commands) Home(string) (string, error) { return c.home() }
 // Offline reports whether commands in root have no network.
 func (c Commands) Offline(root string) bool {
 	level, err := c.Level()
-	return err == nil && level > sandbox.None && !base(c.o.Settings.Now(), root).Network
+	return err == nil && level > box.None && !base(c.o.Settings.Now(), root).Network
 }
 
 // Isolate starts a program that reads and writes nothing of the workspace.
@@ -27,9 +28,9 @@ func (c Commands) Isolate(ctx context.Context, r shell.Run) (shell.Process, erro
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
-	cmd, err := c.box.Command(ctx, sandbox.Spec{
-		Root: r.Root, Env: sandbox.Environ(os.Environ()), Mode: sandbox.Require,
-		Limits: sandbox.Limits{FileSize: 64 << 20, Processes: 64, Memory: 1 << 30},
+	cmd, err := c.box.Command(ctx, box.Spec{
+		Root: r.Root, Env: box.Environ(os.Environ()), Mode: box.Require,
+		Limits: box.Limits{FileSize: 64 << 20, Processes: 64, Memory: 1 << 30},
 	}, r.Dir, r.Argv...)
 	if err != nil {
 		return nil, err

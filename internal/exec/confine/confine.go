@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
@@ -101,7 +102,7 @@ func New(o Options) *Confiner {
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
 	c.worlds = world.New(world.Options{
-		Box: c.box, Tracked: c.trackedFiles, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
+		Box: c.box, Tracked: c.trackedFiles, Ignores: &gitrepo.UserIgnores{}, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
 		Left: c.takeAllLeft,
 	})
 	for _, dir := range o.Folders {
@@ -134,7 +135,7 @@ func (c *Confiner) Close() {
 // Look finds a program that is to run confined, wherever PATH leads to; without a
 // sandbox it runs as the user, and so comes from where nobody else puts programs.
 func (c *Confiner) Look(name string) (string, error) {
-	if level, err := c.Level(); err == nil && level == sandbox.None {
+	if level, err := c.Level(); err == nil && level == box.None {
 		return c.o.Programs.Find(name)
 	}
 	return lookup.Confined(name)
@@ -146,7 +147,7 @@ func (c *Confiner) Shell() (shells.Shell, error) { return c.own(c.shell()) }
 // own is a shell that the workspace does not choose: without a sandbox it runs as the
 // user, also lines about which nobody is asked.
 func (c *Confiner) own(s shells.Shell, err error) (shells.Shell, error) {
-	if level, lerr := c.Level(); err != nil || lerr != nil || level != sandbox.None || s.Path != shells.Bash.Path {
+	if level, lerr := c.Level(); err != nil || lerr != nil || level != box.None || s.Path != shells.Bash.Path {
 		return s, err
 	}
 	s.Path, err = c.o.Programs.Find(s.Path)
@@ -154,8 +155,8 @@ func (c *Confiner) own(s shells.Shell, err error) (shells.Shell, error) {
 }
 
 // Level is what confines commands, as the settings are.
-func (c *Confiner) Level() (sandbox.Level, error) {
-	return c.box.LevelFor(sandbox.Mode(c.o.Settings.Now().String("sandbox.mode")))
+func (c *Confiner) Level() (box.Level, error) {
+	return c.box.LevelFor(box.Mode(c.o.Settings.Now().String("sandbox.mode")))
 }
 
 // Words say what confines commands, as the settings are; "" when nothing is run.
@@ -181,15 +182,15 @@ func (c *Confiner) Weak() string {
 }
 
 // base is what the settings say about every child process in root.
-func base(set *config.Settings, root string) sandbox.Spec {
-	return sandbox.Spec{
+func base(set *config.Settings, root string) box.Spec {
+	return box.Spec{
 		Root:     root,
 		ReadOnly: set.Strings("sandbox.readOnly"),
 		Hidden:   doors(),
 		Writable: set.Strings("sandbox.writable"),
 		Network:  set.Bool("sandbox.network"),
-		Env:      sandbox.Environ(os.Environ()),
-		Mode:     sandbox.Mode(set.String("sandbox.mode")),
+		Env:      box.Environ(os.Environ()),
+		Mode:     box.Mode(set.String("sandbox.mode")),
 	}
 }
 

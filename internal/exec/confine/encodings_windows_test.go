@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -12,7 +13,7 @@ func TestRenamingCodePages(t *testing.T) {
 	const from, to = `C:\Jörg\upper`, `C:\Müller\work`
 	all := encodings(from)
 	if len(all) < 2 {
-		t.Skip("the code pages here are UTF-8") // as users may choose
+		needs.Skip(t, needs.Windows, "the code pages here are UTF-8") // as users may choose
 	}
 	for _, old := range append(all, []byte(`C:/Jörg/upper`)) {
 		var out bytes.Buffer

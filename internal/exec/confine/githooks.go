@@ -14,7 +14,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
@@ -63,7 +63,7 @@ const (
 // Run implements gitrepo.Hooks.
 func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.HookEnd, err error) {
 	level, err := g.c.Level()
-	if err != nil || level == sandbox.None || g.c.Confiner == nil || g.c.o.Program == "" || runtime.GOOS == "windows" {
+	if err != nil || level == box.None || g.c.Confiner == nil || g.c.o.Program == "" || runtime.GOOS == "windows" {
 		return end, gitrepo.ErrNoSandbox
 	}
 	home, err := g.c.home()

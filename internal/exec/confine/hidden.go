@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 )
@@ -22,7 +22,7 @@ import (
 // in the directories that they may write: secrets, sockets, repositories. It
 // returns the files that may hold secrets, which are not in it yet. Nothing runs when not all of it
 // is known.
-func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files []string, err error) {
+func (c *Confiner) surroundings(ctx context.Context, spec *box.Spec) (files []string, err error) {
 	var sockets []string
 	areas, err := areasOf(spec)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Confiner) surroundings(ctx context.Context, spec *sandbox.Spec) (files 
 		if a.Private {
 			continue
 		}
-		if err := sandbox.Confinable(a.Dir); err != nil {
+		if err := box.Confinable(a.Dir); err != nil {
 			return nil, err // before all of the machine is looked through
 		}
 		items, err := c.o.Secrets.Look(ctx, a.Dir, a.Without...)
@@ -116,7 +116,7 @@ const (
 
 // hide puts secrets into a Spec: what git tracks keeps its look, and where there
 // are many, a directory that holds nothing else is hidden as a whole.
-func hide(spec *sandbox.Spec, tracked, others []string) error {
+func hide(spec *box.Spec, tracked, others []string) error {
 	if len(tracked)+len(others) > maxSingly {
 		others = together(spec.Root, others)
 	}

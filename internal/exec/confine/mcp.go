@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -86,7 +87,7 @@ func (c *Confiner) MCPServer(ctx context.Context, s source.Server) (*source.Proc
 		return unseen(ctx, c.box, around, outside(s, dir, root))
 	}, Advice: func() string {
 		level, err := c.box.LevelFor(spec.Mode)
-		if err != nil || level == sandbox.None || spec.Network || !shell.WantsNetwork(p.Said()) {
+		if err != nil || level == box.None || spec.Network || !shell.WantsNetwork(p.Said()) {
 			return ""
 		}
 		return networkAdvice(s.Name, allowed)
@@ -144,12 +145,12 @@ func outside(s source.Server, dir, root string) (paths []string) {
 
 // unseen are those of paths that can't be read with that confinement: it is
 // asked there, because nobody else knows what it hides.
-func unseen(ctx context.Context, box *sandbox.Sandbox, spec sandbox.Spec, paths []string) []string {
+func unseen(ctx context.Context, from *sandbox.Sandbox, spec box.Spec, paths []string) []string {
 	if len(paths) == 0 {
 		return nil
 	}
 	argv := append([]string{"sh", "-c", `for path; do [ -r "$path" ] || printf '%s\0' "$path"; done`, "sh"}, paths...)
-	cmd, err := box.Command(ctx, spec, spec.Root, argv...)
+	cmd, err := from.Command(ctx, spec, spec.Root, argv...)
 	if err != nil {
 		return nil
 	}

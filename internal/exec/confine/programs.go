@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -59,11 +59,14 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	spec.ReadOnly = append(slices.Clone(spec.ReadOnly), h.Readable...)
 	if h.Home != "" {
 		spec.Home = h.Home
+		if err := writeLogin(h.Home); err != nil {
+			return nil, err
+		}
 	}
 	r.Argv = slices.Clone(r.Argv)
 	path, err := lookPath(r.Argv[0], r.Dir, h.Env)
 	if err != nil {
-		return nil, &sandbox.RefusedError{Why: err.Error()}
+		return nil, &box.RefusedError{Why: err.Error()}
 	}
 	var readable []string
 	if !strings.HasPrefix(path, r.Root+string(filepath.Separator)) {
@@ -77,11 +80,11 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	case err != nil:
 		return nil, err
 	case run == nil && (why != "" || r.Held): // in a shadow nothing is held
-		return nil, &sandbox.RefusedError{Why: "what the program writes could not be reviewed, because it would see the disk: " + why}
+		return nil, &box.RefusedError{Why: "what the program writes could not be reviewed, because it would see the disk: " + why}
 	}
 	if why := c.keeps(run, h); why != "" {
 		_, _ = run.End(false)
-		return nil, &sandbox.RefusedError{Why: "what the program writes could not be reviewed, because " + why}
+		return nil, &box.RefusedError{Why: "what the program writes could not be reviewed, because " + why}
 	}
 	p := &process{run: run}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
@@ -164,7 +167,7 @@ const InWorld = "SIDECAR_WORLD"
 // environ is the environment of the program. What it prints goes to a person's
 // terminal, if it has one.
 func (h Hosted) environ() []string {
-	env := sandbox.Environ(h.Env)
+	env := box.Environ(h.Env)
 	pass := h.Pass
 	if h.Terminal {
 		env = slices.DeleteFunc(env, func(v string) bool {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
@@ -19,7 +21,7 @@ import (
 
 // areasOf are the directories that a command writes to, as far as git may meet
 // what is in them, the root first: its private home is below the workspace.
-func areasOf(spec *sandbox.Spec) (areas []settle.Area, err error) {
+func areasOf(spec *box.Spec) (areas []settle.Area, err error) {
 	add := func(dir string, a settle.Area) {
 		if dir != "" && err == nil {
 			a.Dir, err = filepath.EvalSymlinks(dir)
@@ -98,7 +100,7 @@ func scanArea(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
 }
 
 // tidy removes what a killed server left in the way.
-func tidy(dir string, repositories []string) { sandbox.Sweep(dir, repositories...) }
+func tidy(dir string, repositories []string) { mask.Sweep(dir, repositories...) }
 
 // setAside says what was set aside when nobody waited for it.
 func setAside(text string) string {

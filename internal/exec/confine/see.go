@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -32,7 +32,7 @@ type seen struct {
 // sandbox nothing keeps it from that.
 func (c *Confiner) see(spec *Spec, v view) (*seen, error) {
 	level, err := c.Level()
-	if err != nil || level == sandbox.None {
+	if err != nil || level == box.None {
 		return nil, err
 	}
 	want := c.o.Settings.Now().String("commands.world")
@@ -51,7 +51,7 @@ func (c *Confiner) see(spec *Spec, v view) (*seen, error) {
 		spec.look()
 		return nil, nil
 	case err != nil:
-		return nil, &sandbox.RefusedError{Why: "what the server is to see can't be made: " + err.Error()}
+		return nil, &box.RefusedError{Why: "what the server is to see can't be made: " + err.Error()}
 	}
 	run.Show(&spec.Spec)
 	spec.private()

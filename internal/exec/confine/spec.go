@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
@@ -17,12 +20,13 @@ import (
 // Spec is what a child process may see and do, and what is looked after while it
 // does.
 type Spec struct {
-	sandbox.Spec
+	box.Spec
 	areas []settle.Area
 
 	// gitDirs are those of Writable in which a repository is that the root is
-	// another working tree of.
+	// another working tree of, and linked is that, if the root is all of the tree.
 	gitDirs []string
+	linked  *world.Linked
 }
 
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
@@ -36,9 +40,9 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	spec.Home = home
 	repo, repoErr := c.o.Repos.Open(ctx, root)
 	level, err := c.box.LevelFor(spec.Mode)
-	if err == nil && level > sandbox.None {
+	if err == nil && level > box.None {
 		hidden, err := c.surroundings(ctx, &spec.Spec)
-		if refused := (*sandbox.RefusedError)(nil); errors.As(err, &refused) {
+		if refused := (*box.RefusedError)(nil); errors.As(err, &refused) {
 			return spec, refused
 		}
 		if err != nil {
@@ -61,7 +65,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		if spec.areas, err = areasOf(&spec.Spec); err != nil {
 			return spec, err
 		}
-		if level >= sandbox.Bubblewrap {
+		if level >= box.Bubblewrap {
 			c.share(&spec)
 		}
 	}
@@ -69,17 +73,36 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if repoErr == nil {
 		gitDir = repo.GitDir
 	}
-	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= sandbox.Bubblewrap && c.copies()); err != nil {
+	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies()); err != nil {
+		return spec, err
+	}
+	if err := writeLogin(home); err != nil {
 		return spec, err
 	}
 	if repoErr == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") {
-		// A linked working tree has its repository elsewhere: a commit can be made
-		// there, but nothing that git runs and no branch of others changed.
+		// A linked working tree has its repository elsewhere: commits, branches, tags and
+		// stashes can be made there, but nothing that git runs or obeys is changed.
 		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
-		spec.gitDirs = []string{repo.GitDir, filepath.Join(repo.CommonDir, "objects")}
+		spec.gitDirs = linkedDirs(repo)
 		spec.Writable = append(spec.Writable, spec.gitDirs...)
+		if real, err := filepath.EvalSymlinks(root); err == nil && real == repo.Dir {
+			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir}
+		}
 	}
 	return spec, nil
+}
+
+// linkedDirs are the directories of a repository elsewhere that commands in a working
+// tree of it change: the tree's own, objects, references and their logs.
+func linkedDirs(repo *gitrepo.Repo) []string {
+	dirs := []string{repo.GitDir}
+	for _, name := range box.GitData {
+		dir := filepath.Join(repo.CommonDir, name)
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // home is the home that child processes have.

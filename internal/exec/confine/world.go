@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
@@ -49,7 +49,12 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	}
 	// Where worlds work, a command without one would change the disk past the review.
 	held := r.Held || r.LookOnly && kind != world.Apart // there it can't write it in any case
+	linked := spec.linked
+	if !r.Held && !r.LookOnly {
+		linked = nil // it is changed for real
+	}
 	run, err = c.worlds.Begin(world.Request{
+		Linked:  linked,
 		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop,
 		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
 	})
@@ -59,7 +64,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	case errors.As(err, new(*world.NoCopyError)):
 		return nil, "", noWorld(want, err)
 	case err != nil:
-		return nil, "", &sandbox.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
+		return nil, "", &box.RefusedError{Why: "what the command is to see can't be made: " + err.Error()}
 	}
 	run.Show(&spec.Spec)
 	if r.Held || r.LookOnly {
@@ -79,7 +84,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 // copy elsewhere: there is no sandbox, or the settings let it.
 func (c *Confiner) loose() bool {
 	level, err := c.Level()
-	return err != nil || level == sandbox.None || slices.ContainsFunc(c.o.Settings.Now().Strings("sandbox.writable"), func(dir string) bool {
+	return err != nil || level == box.None || slices.ContainsFunc(c.o.Settings.Now().Strings("sandbox.writable"), func(dir string) bool {
 		real, err := filepath.EvalSymlinks(dir)
 		return err == nil && slices.ContainsFunc(c.o.Folders, func(folder string) bool {
 			rel, err := filepath.Rel(real, folder)
@@ -90,7 +95,7 @@ func (c *Confiner) loose() bool {
 
 // worldKind is the kind of world that commands have by the setting, or why they have
 // none.
-func (c *Confiner) worldKind(want string, level sandbox.Level) (world.Kind, error) {
+func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 	copies := copyAt(level)
 	if want == worldShadow {
 		return copies, c.worlds.Usable(copies)
@@ -112,16 +117,16 @@ func (c *Confiner) worldKind(want string, level sandbox.Level) (world.Kind, erro
 }
 
 // copyAt is where a copy can be at a level: in the place of the folder, or apart.
-func copyAt(level sandbox.Level) world.Kind {
-	if level < sandbox.Bubblewrap {
+func copyAt(level box.Level) world.Kind {
+	if level < box.Bubblewrap {
 		return world.Apart
 	}
 	return world.Shadow
 }
 
 // noOverlay is why there can be no overlay.
-func (c *Confiner) noOverlay(level sandbox.Level) error {
-	if level < sandbox.Bubblewrap {
+func (c *Confiner) noOverlay(level box.Level) error {
+	if level < box.Bubblewrap {
 		return errors.New("it takes bubblewrap, and the setting sidecar.sandbox.mode other than off")
 	}
 	return c.worlds.Usable(world.Overlay)
@@ -129,7 +134,7 @@ func (c *Confiner) noOverlay(level sandbox.Level) error {
 
 // turnedOff reports whether the user wants no sandbox.
 func (c *Confiner) turnedOff() bool {
-	return sandbox.Mode(c.o.Settings.Now().String("sandbox.mode")) == sandbox.Off
+	return box.Mode(c.o.Settings.Now().String("sandbox.mode")) == box.Off
 }
 
 // joined are why there is no overlay, if that was asked for, and why there is no copy.
@@ -151,7 +156,7 @@ func (c *Confiner) copies() bool {
 
 // noWorld is why a command does not run that must have a world.
 func noWorld(want string, err error) error {
-	return &sandbox.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a shadow"}[want], err)}
+	return &box.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a shadow"}[want], err)}
 }
 
 // realIn are the directories in the root that a command changes for real: its

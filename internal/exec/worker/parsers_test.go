@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,25 +13,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/pki/treesitter"
 )
-
-// program builds the server.
-func program(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "sidecar-ls")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "../../../cmd/sidecar-ls").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return bin
-}
 
 // What a process answers is what parsing here answers, for many at once; a
 // process is used again, one that is killed is replaced, and none stays.
 func TestParserPool(t *testing.T) {
 	slow.Test(t)
-	p := NewParsers(program(t))
+	p := NewParsers(program.ServerAnywhere(t))
 	sources := map[string]string{
 		"python":     "from a import b\n\nclass C(b.D):\n    def e(self):\n        return self.f()\n",
 		"typescript": "import { a } from './a';\nexport class B extends a.C { d() { return new a.E(); } }\n",
@@ -110,7 +100,7 @@ func TestParserPool(t *testing.T) {
 // A file that its parser can't end with is given up, and others are not.
 func TestParserPoolGivesUp(t *testing.T) {
 	slow.Test(t)
-	p := NewParsers(program(t))
+	p := NewParsers(program.ServerAnywhere(t))
 	defer p.Close()
 	src := []byte(strings.Repeat("int f(int a) { return (a + 1) * 2; }\n", 25_000))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -111,7 +112,7 @@ func TestWronglyTyped(t *testing.T) {
 // TestExecutable: whether a program can be run is a part of it, and shown.
 func TestExecutable(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no such bit")
+		needs.Skip(t, needs.FileModes, "files have no such bit")
 	}
 	f := newFolder(t)
 	name := filepath.Join(f.dir, "guard.sh")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -251,7 +252,7 @@ func symlink(t *testing.T, target, name string) {
 	t.Helper()
 	err := ownfile.Symlink(target, name)
 	if err != nil && runtime.GOOS == "windows" {
-		t.Skip(err)
+		needs.Skip(t, needs.Links, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@
 package checkpoint
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -14,10 +13,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 )
 
 // Log is the file of an agent's changes. A text is in it once, however many changes led
@@ -26,8 +25,7 @@ type Log struct {
 	path string
 
 	mu    sync.Mutex
-	file  *os.File
-	size  int64
+	file  *linelog.Log
 	texts map[string]bool // by hash
 }
 
@@ -84,7 +82,7 @@ func (l *Log) Add(at int64, files workspace.Files, changes []workspace.Change) e
 			n, err := workspace.NodeOf(files, old)
 			c.Exec = err == nil && n.Exec
 		}
-		c.Unkept = len(ch.Before) > maxText || len(ch.After) > maxText || l.size+int64(lines.Len()) > maxLog
+		c.Unkept = len(ch.Before) > maxText || len(ch.After) > maxText || l.file.Size()+int64(lines.Len()) > maxLog
 		if !c.Unkept {
 			c.Before, c.After = l.text(&lines, fresh, ch.Before), l.text(&lines, fresh, ch.After)
 		}
@@ -93,12 +91,11 @@ func (l *Log) Add(at int64, files workspace.Files, changes []workspace.Change) e
 	if err := json.NewEncoder(&lines).Encode(noted); err != nil {
 		return err
 	}
-	if _, err := l.file.Write(lines.Bytes()); err != nil {
+	if err := l.file.Append(lines.Bytes()); err != nil {
 		_ = l.file.Close()
 		l.file = nil // the next one reads what is there, and cuts off what is not whole
 		return fmt.Errorf("what the files were can't be kept: %w", err)
 	}
-	l.size += int64(lines.Len())
 	for hash := range fresh {
 		l.texts[hash] = true
 	}
@@ -136,37 +133,21 @@ func (l *Log) open() error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, seek := file.Seek(good, io.SeekStart)
-	if err := errors.Join(file.Truncate(good), seek); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	l.file, l.size = file, good
-	return nil
+	l.file, err = linelog.Open(l.path, good)
+	return err
 }
 
 // read calls f for every line, and returns how many bytes the whole lines have.
 func (l *Log) read(f func(line) error) (good int64, err error) {
-	file, err := os.Open(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	r := bufio.NewReaderSize(file, 64<<10)
-	for n := 1; ; n++ {
-		data, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return good, nil
+	n := 0
+	for data, err := range linelog.Lines(l.path) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
 		}
 		if err != nil {
 			return good, err
 		}
+		n++
 		var one line
 		if err := json.Unmarshal(data, &one); err != nil {
 			return good, fmt.Errorf("%s is damaged in line %d: %w; delete it to go on without what it has", l.path, n, err)
@@ -176,6 +157,7 @@ func (l *Log) read(f func(line) error) (good int64, err error) {
 		}
 		good += int64(len(data))
 	}
+	return good, nil
 }
 
 // Change is a change that was made.

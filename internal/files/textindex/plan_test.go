@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -15,7 +16,7 @@ import (
 // with the next file after that.
 func TestReaderGoesOn(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the text index works on Linux alone")
+		needs.Skip(t, needs.Linux, "the text index works on Linux alone")
 	}
 	dir := t.TempDir()
 	const n = 2*manyFindings + 1

@@ -36,15 +36,6 @@ func (l *Lazy) Subscribe() *Feed {
 	return l.w.Subscribe()
 }
 
-// Watches reports whether changes directly in a directory of the disk are
-// reported.
-func (l *Lazy) Watches(name string) bool {
-	l.mu.Lock()
-	w := l.w
-	l.mu.Unlock()
-	return w != nil && w.Watches(l.disk.Abs(name))
-}
-
 // Changes returns a function that returns what changed since its last call. The
 // first call starts the watcher: from then on nothing is missed.
 func (l *Lazy) Changes() func(context.Context) (names, dirs []string, lost bool, err error) {

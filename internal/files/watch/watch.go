@@ -34,7 +34,7 @@ type Watcher struct {
 	now    *instance // nil: why says why nothing is watched
 	why    string
 	feeds  map[*Feed]struct{}
-	rules  ruleStamp // of the user's own ignore file
+	rules  string // stamps of the user's own ignore file
 	lost   int
 	closed bool
 }
@@ -55,7 +55,7 @@ var ErrClosed = errors.New("the watcher is closed")
 func New(disk *workspace.Disk) *Watcher { return start(disk, (*fsnotify.Watcher).Add) }
 
 func start(disk *workspace.Disk, watch func(*fsnotify.Watcher, string) error) *Watcher {
-	w := &Watcher{disk: disk, roots: []string{"."}, watch: watch, feeds: map[*Feed]struct{}{}, rules: stampRules()}
+	w := &Watcher{disk: disk, roots: []string{"."}, watch: watch, feeds: map[*Feed]struct{}{}, rules: stampRules(disk)}
 	if folders := disk.Folders(); len(folders) > 1 {
 		w.roots = nil
 		for _, f := range folders {
@@ -131,14 +131,6 @@ func (w *Watcher) State() State {
 	return s
 }
 
-// Watches reports whether changes directly in a directory are told, a path of
-// the operating system.
-func (w *Watcher) Watches(dir string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now != nil && w.now.dirs[dir] != ""
-}
-
 // Close ends watching.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
@@ -168,7 +160,7 @@ func (w *Watcher) Subscribe() *Feed {
 func (w *Watcher) sync(ctx context.Context) error {
 	w.mu.Lock()
 	x, closed := w.now, w.closed
-	if s := stampRules(); s != w.rules {
+	if s := stampRules(w.disk); s != w.rules {
 		w.rules = s
 		w.rulesChanged(".")
 	}
@@ -223,17 +215,15 @@ func (w *Watcher) rulesChanged(dir string) {
 	w.notify(func(f *Feed) { f.dirs[dir] = struct{}{} })
 }
 
-// ruleStamp tells whether the user's own ignore file is still the same.
-type ruleStamp struct{ size, time int64 }
-
-func stampRules() ruleStamp {
-	name, err := workspace.UserIgnore()
-	if err != nil {
-		return ruleStamp{}
+// stampRules tells whether the user's own ignore files are still the same.
+func stampRules(disk *workspace.Disk) string {
+	var b strings.Builder
+	for _, name := range workspace.UserIgnores(disk) {
+		b.WriteString(name)
+		if info, err := os.Stat(name); err == nil {
+			fmt.Fprint(&b, " ", info.Size(), " ", info.ModTime().UnixNano())
+		}
+		b.WriteByte(0)
 	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return ruleStamp{}
-	}
-	return ruleStamp{info.Size(), info.ModTime().UnixNano()}
+	return b.String()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -279,7 +280,7 @@ func TestOverflow(t *testing.T) {
 	var max int
 	fmt.Sscan(string(limit), &max)
 	if max > 1<<16 {
-		t.Skipf("the queue is too long here: %d", max)
+		needs.Skip(t, needs.Kernel, fmt.Sprintf("the queue is too long here: %d", max))
 	}
 	w.mu.Lock() // events are not taken
 	d.move("d", "e")

@@ -9,6 +9,7 @@ import (
 	"path"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
@@ -103,7 +104,7 @@ func (d *Disk) stage(ctx context.Context, p *plan) error {
 					return
 				}
 				err := ctx.Err()
-				if e := p.entries[i]; err == nil && e.new.Exists && !e.inPlace {
+				if e := p.entries[i]; err == nil && e.new.Exists && !e.inPlace && !e.below {
 					if err = d.writeTemp(&dirs, e, e.new); err != nil {
 						err = pathError("write", e.view, err)
 					}
@@ -159,7 +160,7 @@ func (d *Disk) commit(ctx context.Context, p *plan) (tried int, err error) {
 		if err != nil {
 			return i, pathError("apply", e.view, err)
 		}
-		if err := d.install(ctx, &dirs, e, e.new, true); err != nil {
+		if err := d.install(ctx, &dirs, e, e.new, !e.below); err != nil {
 			return i + 1, pathError("apply", e.view, err)
 		}
 	}
@@ -169,24 +170,33 @@ func (d *Disk) commit(ctx context.Context, p *plan) (tried int, err error) {
 // syncDirs makes the new names durable, each directory once.
 func (d *Disk) syncDirs(dirs *dirCache, p *plan) error {
 	done := map[rootedName]bool{}
-	sync := func(at rootedName) error {
+	sync := func(at rootedName, gone bool) error {
 		if done[at] {
 			return nil
 		}
 		done[at] = true
 		root, err := dirs.open(at)
+		if gone && isAbsent(err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		return d.step("dir.sync", func() error { return osfile.SyncRoot(root) })
 	}
 	for _, e := range p.entries {
-		if err := sync(rootedName{e.folder, e.dir()}); err != nil {
+		if err := sync(rootedName{e.folder, e.dir()}, e.below); err != nil {
 			return pathError("sync", e.view, err)
+		}
+		for dir := e.dir(); e.below && dir != "."; { // they may have been made, too
+			dir = path.Dir(dir)
+			if err := sync(rootedName{e.folder, dir}, true); err != nil {
+				return pathError("sync", e.view, err)
+			}
 		}
 	}
 	for _, at := range p.dirs {
-		if err := sync(rootedName{at.folder, path.Dir(at.name)}); err != nil {
+		if err := sync(rootedName{at.folder, path.Dir(at.name)}, false); err != nil {
 			return pathError("sync", d.viewName(at.folder, at.name), err)
 		}
 	}
@@ -198,6 +208,7 @@ func (d *Disk) rollBack(ctx context.Context, p *plan, tried int) error {
 	var dirs dirCache
 	defer dirs.close()
 	var errs []error
+	p.unhinder(&dirs)
 	for i := tried - 1; i >= 0; i-- {
 		if err := d.settle(ctx, &dirs, p.entries[i], p.entries[i].old); err != nil {
 			errs = append(errs, pathError("restore", p.entries[i].view, err))
@@ -224,7 +235,7 @@ func (d *Disk) settle(ctx context.Context, dirs *dirCache, e *entry, want versio
 // have reads what there is at e now.
 func (d *Disk) have(dirs *dirCache, e *entry) (version, error) {
 	root, err := dirs.open(rootedName{e.folder, e.dir()})
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || e.below && isAbsent(err) {
 		return version{}, nil
 	}
 	if err != nil {
@@ -234,6 +245,9 @@ func (d *Disk) have(dirs *dirCache, e *entry) (version, error) {
 		return e.haveRespelled(root)
 	}
 	s, _, err := readState(root, e.base())
+	if e.over && errors.Is(err, syscall.EISDIR) {
+		return version{}, nil
+	}
 	return s, err
 }
 
@@ -264,11 +278,16 @@ func (e *entry) torn(data []byte) bool {
 // unchanged makes sure at the last moment that nobody else wrote the file.
 func (e *entry) unchanged(dirs *dirCache) error {
 	root, err := dirs.open(rootedName{e.folder, e.dir()})
+	if e.below && !e.old.Exists && isAbsent(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	info, err := root.Lstat(e.base())
 	switch {
+	case err == nil && e.over && !e.old.Exists && info.IsDir():
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		if e.old.Exists {
 			return ErrConflict

@@ -194,11 +194,38 @@ func TestApply(t *testing.T) {
 			changes: []Change{{Path: "link", Before: text("A")}},
 			want:    map[string]string{"a": "A"},
 		}, {
-			name:    "move what a link shows",
+			name:  "a file becomes a directory",
+			files: map[string]string{"t": "T"},
+			changes: []Change{
+				{Path: "t/a/in", After: text("new")}, {Path: "t", Before: text("T")},
+			},
+			want: map[string]string{"t/": "", "t/a/": "", "t/a/in": "new"},
+		}, {
+			name:  "a directory becomes a file",
+			files: map[string]string{"d/f": "F", "d/sub/g": "G"},
+			changes: []Change{
+				{Path: "d", After: text("new")}, {Path: "d/f", Before: text("F")}, {Path: "d/sub/g", Before: text("G")},
+			},
+			want: map[string]string{"d": "new"},
+		}, {
+			name:  "a file moves below its own name",
+			files: map[string]string{"t": "T"},
+			changes: []Change{
+				{From: "t", Path: "t/in", Before: text("T"), After: text("T")},
+			},
+			want: map[string]string{"t/": "", "t/in": "T"},
+		}, {
+			name:    "move a link, not its target",
 			files:   map[string]string{"a": "A"},
 			links:   map[string]string{"link": "a"},
 			changes: []Change{{From: "link", Path: "b", Before: text("A")}},
-			want:    map[string]string{"a": "A", "b": "A"},
+			want:    map[string]string{"a": "A", "b": "-> a"},
+		}, {
+			name:    "move a link and edit what it shows",
+			files:   map[string]string{"a": "A"},
+			links:   map[string]string{"link": "a"},
+			changes: []Change{{From: "link", Path: "b", Before: text("A"), After: text("new")}},
+			want:    map[string]string{"a": "new", "b": "-> a"},
 		}, {
 			name:    "a file in place of a link",
 			files:   map[string]string{"a": "A"},

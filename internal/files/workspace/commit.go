@@ -5,6 +5,11 @@ type Commit struct {
 	ID      string
 	Message string // "" for no commit, but for those that are gone
 
+	// Branch is the branch that it was made on; "" is the one that the workspace is on,
+	// "HEAD" none. NewBranch: the repository has no such branch.
+	Branch    string
+	NewBranch bool
+
 	// Replaces are the ids of commits before that are gone from where they were
 	// made, as after an amend or a reset.
 	Replaces []string

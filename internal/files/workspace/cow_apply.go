@@ -34,6 +34,8 @@ func (v *CopyOnWrite) Apply(ctx context.Context, changes ...Change) error {
 		return err
 	}
 	if l != nil {
+		v.upper.keeps = l.isDir // a directory of lower stays one, also when all its files are gone
+		defer func() { v.upper.keeps = nil }()
 		if err := v.adopt(ctx, l, changes); err != nil {
 			return err
 		}

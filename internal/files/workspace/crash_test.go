@@ -62,8 +62,17 @@ func batch(n int) (changes []Change, files, after map[string]string) {
 		after["linked"], after["linked2"] = "x longer than before", "x longer than before"
 		after["symbolic"], after["new/symbolic"] = "-> d0", "-> linked"
 	}
+	if n > 1 { // a file becomes a directory, and a directory a file
+		files["t"], files["gives/f"], files["gives/sub/g"] = "T", "F", "G"
+		changes = append(changes, Change{Path: "t/a/in", After: text("in")}, Change{Path: "t", Before: text("T")}, Change{Path: "gives", After: text("way")},
+			Change{Path: "gives/f", Before: text("F")}, Change{Path: "gives/sub/g", Before: text("G")})
+		after["t/a/in"], after["gives"] = "in", "way"
+	}
 	for _, m := range []map[string]string{files, after} {
 		for name := range m {
+			if strings.HasPrefix(name, "gives/") {
+				continue
+			}
 			for p := path.Dir(name); p != "."; p = path.Dir(p) {
 				after[p+"/"] = ""
 			}
@@ -335,9 +344,7 @@ func TestCrashInRecovery(t *testing.T) {
 
 // TestCrashInRollBack kills a process that puts files back after an error.
 func TestCrashInRollBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts some hundred processes")
-	}
+	slow.Test(t) // it starts some hundred processes
 	const n = 10
 	_, files, _ := batch(n)
 	outcomes := map[string]int{}

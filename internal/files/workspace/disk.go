@@ -35,6 +35,10 @@ type DiskOptions struct {
 	// .git/info/exclude: a linked working tree has that of its repository.
 	Exclude string
 
+	// Ignores, when set, knows the user's own ignore file: git's settings may name
+	// another one than UserIgnore.
+	Ignores Ignores
+
 	// Folding, when set, says what the file system does with the spellings of names
 	// in a directory, instead of trying it out. It is for tests.
 	Folding func(dir string) Folding
@@ -51,7 +55,11 @@ type Disk struct {
 	opts    DiskOptions
 	system  string // whose rules for names hold
 
+	inner inner // folders that lie in others
+
 	mu sync.Mutex // held by Apply and Recover
+
+	keeps func(dir string) bool // of a directory: no file may take its place; nil: what is in it tells
 }
 
 // folder is an open root.
@@ -63,7 +71,8 @@ type folder struct {
 
 	spelled *spellings
 
-	exclude string // DiskOptions.Exclude
+	exclude string  // DiskOptions.Exclude
+	ignores Ignores // DiskOptions.Ignores
 }
 
 // OpenDisk opens the roots. Their names must differ and be single segments;
@@ -79,6 +88,7 @@ func OpenDisk(folders []Folder, opts DiskOptions) (*Disk, error) {
 			return nil, err
 		}
 	}
+	d.inner = innerOf(d.folders)
 	return d, nil
 }
 
@@ -107,7 +117,7 @@ func (d *Disk) add(f Folder) error {
 		return errors.Join(err, root.Close())
 	}
 	d.folders = append(d.folders, folder{
-		Folder: f, real: real, root: root, dir: dir, exclude: d.opts.Exclude,
+		Folder: f, real: real, root: root, dir: dir, exclude: d.opts.Exclude, ignores: d.opts.Ignores,
 		spelled: &spellings{root: root, system: d.system, probe: d.opts.Folding},
 	})
 	return nil
@@ -151,7 +161,7 @@ func (d *Disk) locate(name string) (f *folder, rel string, err error) {
 	if name == "." {
 		return nil, ".", nil
 	}
-	first, rest, _ := strings.Cut(name, "/")
+	first, rest, _ := strings.Cut(d.inner.most(name), "/")
 	for i := range d.folders {
 		if d.folders[i].Name == first {
 			if rest == "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
@@ -230,7 +231,7 @@ func TestRespell(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		if runtime.GOOS != "linux" {
-			t.Skip("names are not exact here")
+			needs.Skip(t, needs.ExactNames, "names are not exact here")
 		}
 		d, dir := foldingDisk(t, Folding{}, nil)
 		if err := d.Apply(t.Context(), twice...); err != nil || len(tree(t, dir)) != 2 {
@@ -391,7 +392,7 @@ func TestTriedOut(t *testing.T) {
 func TestTriedOutByPairs(t *testing.T) {
 	d, dir := openTest(t, DiskOptions{}, map[string]string{"README": "1", "readme": "22"})
 	if len(tree(t, dir)) < 2 {
-		t.Skip("letter case makes no difference here")
+		needs.Skip(t, needs.FoldedNames, "letter case makes no difference here")
 	}
 	s := &spellings{root: d.folders[0].root, system: "darwin"}
 	if got := s.at("."); got.Case {

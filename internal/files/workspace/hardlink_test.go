@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -21,7 +22,7 @@ func TestHardLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ownfile.Link(at("a"), at("d/b")); err != nil {
-		t.Skip("a file can't have two names here: ", err)
+		needs.Skip(t, needs.Links, "a file can't have two names here: ", err)
 	}
 	linked := func(want map[string]bool) {
 		t.Helper()

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -103,7 +104,7 @@ func rulesAbove(rules dirRules, read func(name string) ([]byte, error), rel stri
 // rootRules are the rules of files that are not in the folder.
 func (f *folder) rootRules() dirRules {
 	var rules dirRules
-	if text, err := readUserIgnore(); err == nil {
+	if text := ReadUserIgnore(f.ignores, f.Dir); text != nil {
 		rules.add(userRules, text)
 	}
 	if f.exclude != "" {
@@ -145,12 +146,47 @@ func UserIgnore() (string, error) {
 	return filepath.Join(dir, "git", "ignore"), nil
 }
 
-func readUserIgnore() ([]byte, error) {
+// UserIgnores are the paths of the user's own ignore files that hold in the folders.
+func UserIgnores(d *Disk) (names []string) {
+	for i := range d.folders {
+		names = append(names, ignoreFileOf(d.folders[i].ignores, d.folders[i].Dir))
+	}
+	return names
+}
+
+// Ignores knows the path of the user's own ignore file that holds in a directory; ""
+// is none.
+type Ignores interface{ File(dir string) string }
+
+// ignoreFileOf is what of says of a folder; nil says UserIgnore.
+func ignoreFileOf(of Ignores, dir string) string {
+	if of != nil {
+		return of.File(dir)
+	}
 	name, err := UserIgnore()
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	return os.ReadFile(name)
+	return name
+}
+
+// ReadUserIgnore reads the user's own ignore file that holds in a folder, by what
+// DiskOptions has for it; nil: there is none.
+func ReadUserIgnore(of Ignores, dir string) []byte {
+	name := ignoreFileOf(of, dir)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // IsIgnoreFile reports whether a file of this name, a last element, has rules

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -22,7 +21,7 @@ func (d *Disk) RealName(name string) (string, error) {
 	}
 	real, err := f.follow(rel)
 	if err != nil || real == rel {
-		return name, err
+		return d.inner.most(name), err
 	}
 	return d.viewName(f, real), nil
 }
@@ -32,7 +31,7 @@ func (d *Disk) viewName(f *folder, rel string) string {
 	if len(d.folders) == 1 {
 		return rel
 	}
-	return path.Join(f.Name, rel)
+	return d.inner.most(path.Join(f.Name, rel))
 }
 
 // follow resolves the links in rel, and spells it as it is on disk: that is the key
@@ -51,6 +50,16 @@ func (f *folder) follow(rel string) (string, error) {
 		return rel, nil
 	}
 	return followLinks(rel, rootLinks{f.root})
+}
+
+// LinkTo is the name to which a link of that name and target leads, if that is inside the
+// workspace.
+func LinkTo(name, target string) (string, error) {
+	to := path.Join(path.Dir(name), filepath.ToSlash(target))
+	if filepath.IsAbs(target) || path.IsAbs(target) || !fs.ValidPath(to) {
+		return "", ErrOutside
+	}
+	return to, nil
 }
 
 // linked is where names may be links.
@@ -88,7 +97,7 @@ func followLinks(rel string, in linked) (string, error) {
 		}
 		next := path.Join(done, part)
 		kind, err := in.kind(next)
-		if errors.Is(err, fs.ErrNotExist) {
+		if isAbsent(err) {
 			rest := path.Join(append([]string{next}, todo...)...)
 			if !fs.ValidPath(rest) {
 				return "", ErrOutside

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -102,7 +103,7 @@ func TestMetadata(t *testing.T) {
 			d, dir := openTest(t, DiskOptions{StateDir: t.TempDir()}, map[string]string{"f": "old"})
 			path := filepath.Join(dir, "f")
 			if err := test.setup(path); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) {
-				t.Skip("can't be set up here: ", err)
+				needs.Skip(t, needs.Mounts, "can't be set up here: ", err)
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +197,7 @@ func TestTempIsPrivate(t *testing.T) {
 func TestFullDevice(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skip("no small file system can be mounted: ", err)
+		needs.Skip(t, needs.Mounts, "no small file system can be mounted: ", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	old, large := strings.Repeat("o", 20<<10), strings.Repeat("n", 60<<10)
@@ -233,14 +234,14 @@ func TestFullDevice(t *testing.T) {
 func TestReadOnlyDevice(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skip("no file system can be mounted: ", err)
+		needs.Skip(t, needs.Mounts, "no file system can be mounted: ", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	writeFiles(t, dir, map[string]string{"a": "a", "b": "b"})
 	d := reopen(t, dir, t.TempDir())
 	change := []Change{{Path: "a", Before: text("a"), After: text("new")}, {Path: "d/new", After: text("new")}}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Mounts, err)
 	}
 	before := tree(t, dir)
 	for _, changes := range [][]Change{change, change[1:], {{Path: "b", Before: text("b")}}} {
@@ -252,7 +253,7 @@ func TestReadOnlyDevice(t *testing.T) {
 		t.Error(diff)
 	}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, ""); err != nil {
-		t.Skip(err)
+		needs.Skip(t, needs.Mounts, err)
 	}
 	if err := d.Apply(t.Context(), change...); err != nil {
 		t.Errorf("control: %v", err)

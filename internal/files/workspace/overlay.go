@@ -72,7 +72,46 @@ func (o *overlay) Base() (*Disk, []string) {
 	return disk, slices.Compact(over)
 }
 
+// through follows the links that the layer makes.
+func (o *overlay) through(name string) (string, error) {
+	links, ok := o.layer.(interface {
+		Link(name string) (target string, ok bool)
+	})
+	if !ok {
+		return name, nil
+	}
+	for range maxLinks {
+		target, ok := links.Link(name)
+		if !ok {
+			return name, nil
+		}
+		to, err := LinkTo(name, target)
+		if err != nil {
+			return name, err
+		}
+		name = to
+	}
+	return name, syscall.ELOOP
+}
+
+// isLink reports whether the layer makes a link of that name that leads somewhere.
+func (o *overlay) isLink(name string) bool {
+	to, err := o.through(name)
+	if err != nil || to == name {
+		return false
+	}
+	if _, deleted, ok := o.layer.Lookup(to); ok {
+		return !deleted
+	}
+	_, err = o.Files.Stat(to)
+	return err == nil
+}
+
 func (o *overlay) RealName(name string) (string, error) {
+	name, err := o.through(name)
+	if err != nil {
+		return name, err
+	}
 	if _, deleted, ok := o.layer.Lookup(name); ok && !deleted {
 		return name, nil
 	} else if ok {
@@ -146,7 +185,7 @@ func (o *overlay) below(dir string) []string {
 		if !ok {
 			break
 		}
-		if _, deleted, ok := o.layer.Lookup(name); ok && !deleted {
+		if _, deleted, ok := o.layer.Lookup(name); ok && !deleted || !ok && o.isLink(name) {
 			out = append(out, rest)
 		}
 	}
@@ -157,10 +196,17 @@ func (o *overlay) below(dir string) []string {
 func (o *overlay) hasBelow(name string) bool { return len(o.below(name)) > 0 }
 
 func (o *overlay) ReadFile(name string) ([]byte, error) {
+	name, err := o.through(name)
+	if err != nil {
+		return nil, pathError("read", name, err)
+	}
 	data, absent, ok := o.lookup(name)
 	switch {
+	case !ok && o.trades(name):
+		return nil, pathError("read", name, syscall.EISDIR)
 	case !ok:
-		return o.Files.ReadFile(name)
+		data, err := o.Files.ReadFile(name)
+		return data, o.absent("read", name, err)
 	case absent:
 		return nil, notExist("read", name)
 	}
@@ -168,6 +214,10 @@ func (o *overlay) ReadFile(name string) ([]byte, error) {
 }
 
 func (o *overlay) Stat(name string) (fs.FileInfo, error) {
+	name, err := o.through(name)
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
 	data, absent, ok := o.lookup(name)
 	switch {
 	case absent:
@@ -179,7 +229,31 @@ func (o *overlay) Stat(name string) (fs.FileInfo, error) {
 	if !o.empty() && fs.ValidPath(name) && (err != nil || !info.IsDir()) && o.hasBelow(o.resolved(name)) {
 		return virtualDir(path.Base(name)), nil
 	}
-	return info, err
+	return info, o.absent("stat", name, err)
+}
+
+// trades reports whether the layer makes a directory of a file that it takes away.
+func (o *overlay) trades(name string) bool {
+	if o.empty() {
+		return false
+	}
+	real := o.resolved(name)
+	_, deleted, ok := o.layer.Lookup(real)
+	return ok && deleted && o.hasBelow(real)
+}
+
+// absent is an error of the lower files: what is below a file that the layer takes away is
+// not there.
+func (o *overlay) absent(op, name string, err error) error {
+	if !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, deleted, ok := o.layer.Lookup(o.resolved(dir)); ok && deleted {
+			return notExist(op, name)
+		}
+	}
+	return err
 }
 
 // info describes a file of the layer: its mode and time are the lower file's.
@@ -192,6 +266,10 @@ func (o *overlay) info(name string, data []byte) fs.FileInfo {
 }
 
 func (o *overlay) Open(name string) (fs.File, error) {
+	name, err := o.through(name)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
 	if data, absent, ok := o.lookup(name); absent {
 		return nil, notExist("open", name)
 	} else if ok {
@@ -212,6 +290,10 @@ func (o *overlay) Open(name string) (fs.File, error) {
 }
 
 func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
+	name, err := o.through(name)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
 	if _, absent, ok := o.lookup(name); absent {
 		return nil, notExist("readdir", name)
 	} else if ok {
@@ -239,8 +321,11 @@ func (o *overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 		var info fs.FileInfo = virtualDir(base)
 		if !isDir {
 			full := child(real, base)
-			data, _, _ := o.layer.Lookup(full)
-			info = o.info(full, data)
+			if data, _, ok := o.layer.Lookup(full); ok {
+				info = o.info(full, data)
+			} else if to, err := o.Stat(full); err == nil { // a link
+				info = named{to, base}
+			}
 		}
 		entries = append(entries, fs.FileInfoToDirEntry(info))
 	}

@@ -45,6 +45,10 @@ type entry struct {
 	old, new version
 	info     fs.FileInfo // of old, to see at the last moment that it is still there
 	id       fileID      // of old
+	isDir    bool        // a directory has the name
+	noDir    bool        // a file has the name of one of its directories
+	over     bool        // it takes the place of a directory, or one takes its place: what is below comes or goes with it
+	below    bool        // it is below such an entry
 	stays    bool        // a new file could not take the place of old
 	inPlace  bool        // the file itself is written, not replaced
 	temp     string      // base name of its temporary file
@@ -119,8 +123,15 @@ func (p *planner) play(c Change) (string, error) {
 		if err != nil {
 			return c.Path, err
 		}
-		moved := p.target(from).new
-		moved.Link = ""
+		moved := from.new
+		if file := p.target(from); file != from { // a link moves, and its file stays
+			if c.After != nil {
+				file.new.Data = c.After
+				file.chmod(c.Mode)
+			}
+			from.new, to.new = version{}, moved
+			return c.Path, p.count(file.new.Data)
+		}
 		if c.After != nil {
 			moved.Data = c.After
 		}
@@ -164,6 +175,10 @@ func (p *planner) count(data []byte) error {
 func (p *planner) expect(e *entry, before []byte) error {
 	e = p.target(e)
 	switch {
+	case before != nil && e.isDir && !e.new.Exists:
+		return syscall.EISDIR
+	case before != nil && e.noDir && !e.new.Exists:
+		return syscall.ENOTDIR
 	case before == nil && e.new.Exists:
 		return fmt.Errorf("%w: it exists", ErrConflict)
 	case before != nil && !e.new.Exists:
@@ -247,14 +262,19 @@ func (p *planner) permit(name string, e *entry) error {
 // load finds out what there is at e.
 func (p *planner) load(e *entry) error {
 	root, err := p.dirs.open(rootedName{e.folder, e.dir()})
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, syscall.ENOTDIR):
+		e.noDir = true
+		return nil
+	case err != nil:
 		return err
 	}
 	var f found
-	e.old, f, err = readState(root, e.base())
+	if e.old, f, err = readState(root, e.base()); errors.Is(err, syscall.EISDIR) {
+		e.isDir, err = true, nil
+	}
 	e.info, e.id, e.stays = f.info, f.id, f.stays
 	e.new = e.old
 	if err != nil {
@@ -305,7 +325,8 @@ func readState(root *os.Root, base string) (version, found, error) {
 }
 
 // finish drops what the batch leaves as it is, and orders the rest: everything
-// is written before anything is removed, one directory after the other.
+// is written before anything is removed, one directory after the other. Only what a
+// directory takes the place of, or what is in one that gives way, goes first.
 func (p *planner) finish(ctx context.Context) (*plan, error) {
 	out := &plan{}
 	needDir := map[rootedName]bool{}
@@ -321,16 +342,23 @@ func (p *planner) finish(ctx context.Context) (*plan, error) {
 			needDir[rootedName{at.folder, dir}] = true
 		}
 	}
+	out.relate()
 	rank := func(e *entry) int {
-		if e.new.Exists {
+		switch {
+		case e.new.Exists:
+			return 1
+		case e.over || e.below:
 			return 0
 		}
-		return 1
+		return 2
 	}
 	slices.SortFunc(out.entries, func(a, b *entry) int {
 		return cmp.Or(rank(a)-rank(b), strings.Compare(a.folder.Dir, b.folder.Dir),
 			strings.Compare(a.dir(), b.dir()), strings.Compare(a.name, b.name))
 	})
+	if err := out.room(p.disk.keeps); err != nil {
+		return nil, err
+	}
 	for dir := range needDir {
 		if _, err := dir.folder.root.Lstat(dir.name); errors.Is(err, fs.ErrNotExist) {
 			out.dirs = append(out.dirs, dir)

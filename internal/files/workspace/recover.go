@@ -122,6 +122,7 @@ func (d *Disk) recoverFrom(ctx context.Context, path string, report *RecoverRepo
 			return err
 		}
 	}
+	p.unhinder(&dirs)
 	for _, e := range p.entries {
 		if err := d.settle(ctx, &dirs, e, e.new); err != nil {
 			return pathError("recover", e.view, err)
@@ -167,6 +168,7 @@ func (d *Disk) planOf(j *decodedJournal) *plan {
 			inPlace: je.InPlace, temp: je.Temp,
 		})
 	}
+	p.relate()
 	return p
 }
 

@@ -31,7 +31,7 @@ func (d *Disk) Resolve(given string) (string, error) {
 		}
 		return "", &fs.PathError{Op: "resolve", Path: shown, Err: err}
 	}
-	return d.spelled(name), nil
+	return d.spelled(d.inner.most(name)), nil
 }
 
 func (d *Disk) resolve(given string) (string, error) {

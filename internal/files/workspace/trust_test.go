@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
@@ -33,7 +34,7 @@ func TestRecoverTrustsNoJournal(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if c.mode != 0o600 && runtime.GOOS == "windows" {
-				t.Skip("modes tell nothing here")
+				needs.Skip(t, needs.FileModes, "modes tell nothing here")
 			}
 			d, dir := openTest(t, DiskOptions{}, map[string]string{".git/hooks/x": "", ".sidecar/tools/x": "", "sub/x": ""})
 			if what == "a hook through a link" {

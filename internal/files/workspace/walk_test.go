@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/symlink"
 )
@@ -226,7 +227,7 @@ func TestWalkTooLarge(t *testing.T) {
 func TestWalkGoTree(t *testing.T) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {
-		t.Skip("rg is not here to compare with")
+		needs.Skip(t, needs.Ripgrep, "rg is not here to compare with")
 	}
 	userIgnore(t, "")
 	dir := filepath.Join(runtime.GOROOT(), "src")

@@ -94,7 +94,7 @@ type Change struct {
 	Mode   fs.FileMode // permission bits of a file that is created, 0 means 0644; another's execute bits become these, 0 leaves them
 
 	// Before, or After, is the target of a symbolic link, and Path that link
-	// itself. Links are not moved.
+	// itself. That a link moves is two such changes: one name goes, one comes.
 	BeforeLink, AfterLink bool
 
 	// Before is what the maker of the change saw, not what is there now. Only a

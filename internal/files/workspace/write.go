@@ -14,6 +14,11 @@ import (
 // written already.
 func (d *Disk) install(ctx context.Context, dirs *dirCache, e *entry, want version, staged bool) error {
 	root, err := dirs.open(rootedName{e.folder, e.dir()})
+	if e.below && want.Exists && isAbsent(err) {
+		if err = makeRoom(d, e); err == nil {
+			root, err = dirs.open(rootedName{e.folder, e.dir()})
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -30,6 +35,11 @@ func (d *Disk) install(ctx context.Context, dirs *dirCache, e *entry, want versi
 	}
 	if !staged || e.inPlace {
 		if err := d.writeTemp(dirs, e, want); err != nil {
+			return err
+		}
+	}
+	if e.over {
+		if err := d.step("dir.giveway", func() error { return giveWay(root, e.base()) }); err != nil {
 			return err
 		}
 	}

@@ -99,6 +99,11 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), c.runHooks())
 		return res.Hash, err
 	}
+	if r.Branch != "" {
+		if err := gitrepo.StartBranch(ctx, repo, r.Branch); err != nil {
+			return "", err
+		}
+	}
 	req.Hooks = c.runHooks()
 	res, err := repo.CommitPaths(ctx, req)
 	if errors.Is(err, gitrepo.ErrNothingToCommit) {

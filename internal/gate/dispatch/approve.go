@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
@@ -212,11 +213,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Hash = hex.EncodeToString(sum.Sum(nil))
 	a.Diff = hide(diffs.String())
-	a.Brief = hide(brief(changes))
-	a.Reason = hide(v.Reason)
-	if a.Irrecoverable {
-		a.Reason += "\n" + hide(c.irrecoverable())
-	}
+	a.Brief, a.BriefAll = brief(changes)
+	a.Brief = hide(a.Brief)
+	a.Reason = hide(whyAsked(c, v, changes))
 	if w := c.bound.Effects.Warns; w != "" {
 		a.Reason += "\n" + hide(w)
 	}
@@ -226,17 +225,19 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	switch {
 	case a.Diff != "":
 		a.Body = a.Diff
+	case a.Effects.Command != "" && toldWhole(a.Effects.Command):
 	case a.Effects.Command != "":
-		a.Body = hide(a.Effects.Command)
+		a.Body = a.Effects.Command
+	case c.bound.Effects.Change != "" && toldWhole(c.bound.Effects.Change):
 	case c.bound.Effects.Change != "":
 		a.Body = hide(c.bound.Effects.Change)
 	default:
 		a.Body = string(a.Arguments)
 	}
 	if text := hide(c.writesText()); text != "" {
-		a.Body = strings.TrimSuffix(a.Body, "\n") + "\n\n" + text
+		a.Body = strings.TrimPrefix(strings.TrimSuffix(a.Body, "\n")+"\n\n"+text, "\n\n")
 	}
-	a.Detail = a.Reason + "\n\n" + a.Body
+	a.Detail = strings.TrimSuffix(a.Reason+"\n\n"+a.Body, "\n\n")
 	return a
 }
 
@@ -248,31 +249,69 @@ func hashChange(w hash.Hash, ch workspace.Change) {
 	w.Write(ch.After)
 }
 
-// title says in one line what would be done.
+// titleRunes bounds what a title says of a command.
+const titleRunes = 160
+
+// toldWhole reports whether a title says all of a text.
+func toldWhole(text string) bool {
+	return !strings.Contains(text, "\n") && utf8.RuneCountInString(text) <= titleRunes
+}
+
+// inTitle is a text as a title has it: its first line, or the beginning of that.
+func inTitle(text string) string {
+	if toldWhole(text) {
+		return text
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	if runes := []rune(line); len(runes) > titleRunes {
+		line = string(runes[:titleRunes])
+	}
+	return line + " …"
+}
+
+// verbs say what a person does who allows a change of a kind.
+var verbs = map[string]string{"create": "Create", "modify": "Change", "delete": "Delete", "rename": "Move"}
+
+// title asks in one line for what would be done.
 func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 	name := t.Title
 	if name == "" {
-		name = t.Name
+		name = "Call `" + t.Name + "`"
 	}
 	switch {
 	case e.Command != "":
-		line, _, more := strings.Cut(e.Command, "\n")
-		if more {
-			line += " …"
-		}
-		return name + ": " + line
+		return "Run `" + inTitle(e.Command) + "`?"
 	case e.Change != "":
-		return name + ": " + e.Change
+		return name + ": " + inTitle(e.Change) + "?"
+	case len(e.Paths) == 1 && len(changes) == 0:
+		return name + " `" + e.Paths[0] + "`?"
 	case len(e.Hosts) > 0:
-		return name + ": " + strings.Join(e.Hosts, ", ")
+		return name + " from " + strings.Join(e.Hosts, ", ") + "?"
 	case len(changes) == 1 && changes[0].From != "":
-		return fmt.Sprintf("%s: %s → %s", name, changes[0].From, changes[0].Path)
+		return fmt.Sprintf("Move `%s` to `%s`?", changes[0].From, changes[0].Path)
 	case len(changes) == 1:
-		return fmt.Sprintf("%s: %s %s", name, changes[0].Kind(), changes[0].Path)
+		return fmt.Sprintf("%s `%s`?", verbs[changes[0].Kind()], changes[0].Path)
 	case len(changes) > 1:
-		return fmt.Sprintf("%s: %d files", name, len(changes))
+		return fmt.Sprintf("Change %d files?", len(changes))
 	}
-	return name
+	return name + "?"
+}
+
+// whyAsked says in one sentence why a person is asked.
+func whyAsked(c *call, v policy.Verdict, changes []workspace.Change) string {
+	why := c.irrecoverable()
+	if v.Rule == "path.protected" {
+		if name, _ := c.protection(changes); name != "" {
+			v.Reason = strings.Replace(v.Reason, "the file", "`"+name+"`", 1)
+		}
+	}
+	switch {
+	case why == "":
+		return v.Reason
+	case v.Rule == "irrecoverable":
+		return "It can't be undone: " + why
+	}
+	return v.Reason + "\nIt can't be undone: " + why
 }
 
 // unified is a change as a unified diff; a file that is not text is named only.

@@ -151,3 +151,63 @@ func TestRefusalNamesThePart(t *testing.T) {
 		t.Errorf("the control: %q", res.Content)
 	}
 }
+
+// A question begins with what would be done, and says it once; the reason is one sentence.
+func TestQuestionWords(t *testing.T) {
+	r, p, run := lines(t)
+	r.o.Confined = confinement{words: "sandbox: strong"}
+	long := "make " + strings.Repeat("x", 200)
+	for line, want := range map[string][3]string{ // title, reason, body
+		"make test":      {"Run `make test`?", "the mode cautious asks before commands\n", ""},
+		"rm -rf x":       {"Run `rm -rf x`?", "It can't be undone: rm deletes without a way back\n", ""},
+		"make a\nmake b": {"Run `make a …`?", "the mode cautious asks before commands\n", "make a\nmake b"},
+		long:             {"Run `" + long[:160] + " …`?", "the mode cautious asks before commands\n", long},
+	} {
+		run(line)
+		a := p.asked[len(p.asked)-1]
+		if a.Title != want[0] || !strings.HasPrefix(a.Reason, want[1]) || !strings.HasSuffix(a.Reason, "\nsandbox: strong") || a.Body != want[2] {
+			t.Errorf("%s: %q\n%q\n%q", line, a.Title, a.Reason, a.Body)
+		}
+		if strings.Count(a.Title+a.Detail, line) > 1 {
+			t.Errorf("%s stands in the question twice: %s\n%s", line, a.Title, a.Detail)
+		}
+	}
+}
+
+// Where what commands delete comes back with the review, it is not called lost.
+func TestHeldIsNotLost(t *testing.T) {
+	for _, test := range []struct {
+		mode  string
+		keeps bool
+		line  string
+		lost  bool
+	}{
+		{"review", true, "rm -rf docs", false},
+		{"review", false, "rm -rf docs", true},
+		{"cautious", true, "rm -rf docs", true},
+		{"review", true, "rm -rf .", true},
+		{"review", true, "rm -rf .git", true},
+		{"review", true, "rm -rf ~/docs", true},
+		{"review", true, "rm -rf /etc", true},
+		{"review", true, "git push --force", true},
+	} {
+		r := newRig(t, test.mode)
+		r.o.Confined = confinement{keeps: test.keeps}
+		r.person.answer = says(Answer{Reason: "never"})
+		args, _ := json.Marshal(shellIn{test.line})
+		r.call(t, "shell", string(args))
+		if len(r.person.asked) != 1 || r.person.asked[0].Irrecoverable != test.lost {
+			t.Errorf("%+v: asked %+v", test, r.person.asked)
+		}
+	}
+}
+
+// A question about a file that is always asked about names it.
+func TestProtectedIsNamed(t *testing.T) {
+	r := newRig(t, "autonomous")
+	r.person.answer = says(Answer{Reason: "never"})
+	r.call(t, "put", `{"path":".vscode/tasks.json","text":"x"}`)
+	if len(r.person.asked) != 1 || !strings.HasPrefix(r.person.asked[0].Reason, "`.vscode/tasks.json` may hold secrets") {
+		t.Errorf("%+v", r.person.asked)
+	}
+}

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -17,17 +18,31 @@ const (
 )
 
 // brief says what changes would do, each place in a line: where it is, what
-// goes and what comes.
-func brief(changes []workspace.Change) string {
+// goes and what comes. whole reports whether that is all of them.
+func brief(changes []workspace.Change) (text string, whole bool) {
 	var all []string
 	for _, ch := range changes {
 		all = append(all, changedLines(ch)...)
 	}
+	whole = len(all) > 0 && len(all) <= briefLines && !slices.ContainsFunc(all, func(line string) bool { return strings.Contains(line, "…") }) && !slices.ContainsFunc(changes, indented)
 	if len(all) > briefLines {
 		left := len(all) - (briefLines - 1)
 		all = append(all[:briefLines-1], fmt.Sprintf("… and %d more places", left))
 	}
-	return strings.Join(all, "\n")
+	return strings.Join(all, "\n"), whole
+}
+
+// indented reports whether a change has lines of which a brief leaves out the white space.
+func indented(ch workspace.Change) bool {
+	before, errBefore := workspace.DecodeText(ch.Before)
+	after, errAfter := workspace.DecodeText(ch.After)
+	if errBefore != nil || errAfter != nil {
+		return false
+	}
+	trimmed := func(line string) bool { return strings.TrimRight(line, "\r\n") != strings.TrimSpace(line) }
+	return slices.ContainsFunc(diff.Hunks(before.Body, after.Body), func(h diff.Hunk) bool {
+		return slices.ContainsFunc(h.Old, trimmed) || slices.ContainsFunc(h.New, trimmed)
+	})
 }
 
 // changedLines is a line for each place that a change touches.

@@ -30,8 +30,16 @@ func TestBrief(t *testing.T) {
 		}, "a:1: -1 / +2\na:12: -1 / +2\n… and 2 more places"},
 		"nothing": {nil, ""},
 	} {
-		if got := brief(c.changes); got != c.want {
+		if got, _ := brief(c.changes); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		after string
+		whole bool
+	}{"all of it": {"2\n", true}, "white space": {"\t1\n", false}, "a long line": {strings.Repeat("x", 61) + "\n", false}, "three lines": {"2\n3\n4\n", false}} {
+		if _, whole := brief([]workspace.Change{{Path: "a", Before: text("1\n"), After: text(c.after)}}); whole != c.whole {
+			t.Errorf("%s: the brief tells all: %v", name, whole)
 		}
 	}
 }

@@ -42,9 +42,7 @@ type call struct {
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
-	asking    chan writesAsked   // of the tool, while it runs
-	last      lastThings
-	commits   madeCommits // that programs made, and that only the session sees
+	ran       toolRun
 	spent     *session.Reservation
 	res       *Result
 	notes     []string // what the model is told besides the tool's own text
@@ -52,7 +50,6 @@ type call struct {
 	reported  bool          // the events say what was decided
 	asked     time.Duration // how long a person took
 	approvals int
-	saw       atomic.Bool  // the programs that the tool ran saw what it sees
 	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
 }
 
@@ -77,7 +74,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, asking: make(chan writesAsked), res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
+	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, ran: toolRun{asking: make(chan writesAsked)}, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	if c.tool == nil {
 		c.res.Tool = d.o.Redact.Text(req.Name)
@@ -86,7 +83,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 		c.activate()
 	}
 	c.started()
-	defer c.last.do()
+	defer c.ran.last.do()
 	out, err := c.guarded(ctx, known)
 	if err == nil {
 		err = ctx.Err()
@@ -204,7 +201,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	tested := c.testing(ctx)
 	out, changes, err := c.run(ctx)
-	if report, ok := out.Structured.(tools.TestReport); ok && err == nil && c.saw.Load() && tested != nil {
+	if report, ok := out.Structured.(tools.TestReport); ok && err == nil && c.ran.saw.Load() && tested != nil {
 		tested(report.TestReport())
 	}
 	if c.req.over != nil {
@@ -228,10 +225,10 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 
 // lookUp finds the session, its mode and the tool.
 func (c *call) lookUp() error {
+	s, err := c.d.o.Sessions.Get(c.req.Session)
 	if !c.set.Enabled {
 		return tools.Errorf(tools.Disabled, "tools are switched off by the setting tools.enabled")
 	}
-	s, err := c.d.o.Sessions.Get(c.req.Session)
 	if err != nil {
 		return tools.Errorf(tools.InvalidArguments, "session: %v", err)
 	}
@@ -329,6 +326,9 @@ func (c *call) finish(out tools.Result, err error) {
 	if c.res.Decision.Rule == "" && c.res.Error != nil {
 		c.res.Decision.Rule = string(c.res.Error.Code)
 	}
+	if c.tool != nil && c.session != nil {
+		activateNamed(c, text)
+	}
 	if c.tool != nil && (c.tool.Untrusted || out.Untrusted) && err == nil {
 		text = c.wrapped(text)
 	}
@@ -379,7 +379,11 @@ func (c *call) wrapped(text string) string {
 	if c.req.over != nil {
 		return hide.Sanitize(text) // a person reads it
 	}
-	return envelope(c.tool.Name, hide.Signs(text), hide.Defuse(hide.Sanitize(text)))
+	name := c.tool.Name
+	if c.tool.Wrote == "run_command" {
+		name = "" // it comes with each command, and says nothing that the call does not
+	}
+	return envelope(name, hide.Signs(text), hide.Defuse(hide.Sanitize(text)))
 }
 
 // failure gives err its code. A time-out of the tool is not the caller's
@@ -452,7 +456,7 @@ func (c *call) record(took time.Duration) {
 }
 
 // envelope wraps text from outside so that it can't pass for anything else:
-// the closing tag is made impossible inside.
+// the closing tag is made impossible inside. tool "" is not named.
 func envelope(tool string, signs []string, text string) string {
 	const name = "untrusted_output"
 	text = strings.ReplaceAll(text, "</"+name, "<\u2215"+name)
@@ -460,5 +464,8 @@ func envelope(tool string, signs []string, text string) string {
 	if len(signs) > 0 {
 		flags = fmt.Sprintf(" flags=%q", strings.Join(signs, ","))
 	}
-	return fmt.Sprintf("<%s tool=%q%s>\n%s\n</%s>", name, tool, flags, text, name)
+	if tool != "" {
+		flags = fmt.Sprintf(" tool=%q", tool) + flags
+	}
+	return fmt.Sprintf("<%s%s>\n%s\n</%s>", name, flags, strings.TrimSuffix(text, "\n"), name)
 }

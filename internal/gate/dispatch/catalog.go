@@ -16,6 +16,7 @@ type ListRequest struct {
 	Session string // "" means the default session
 	Filter  tools.Filter
 	Model   bool // the list is for a model, which pays for it on every turn
+	Own     bool // that is our own agent's, which has what its tools need
 
 	// Registry is how much is listed; "" leaves it to the session.
 	Registry session.Registry
@@ -37,7 +38,7 @@ func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string
 	}
 	short := d.short(s, set, r)
 	list = slices.DeleteFunc(list, func(t *tools.Tool) bool {
-		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t) || r.Model && s.ListedOnly && !short && t.Name == finder
+		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t) || r.Model && !r.Own && !d.offers(s.ID, t) || r.Model && s.ListedOnly && !short && t.Name == finder
 	})
 	return list, unmatched, nil
 }
@@ -94,6 +95,14 @@ func listed(s *session.Session, t *tools.Tool) bool {
 // allows reports whether the session's allow-list has the tool.
 func (d *Dispatcher) allows(s *session.Session, t *tools.Tool) bool {
 	return s.Allow == nil || d.o.Registry.Matches(tools.Filter{Allow: s.Allow}, t)
+}
+
+// Trusted reports whether the user trusts the workspace.
+func (d *Dispatcher) Trusted() bool { return d.o.Settings().Trusted }
+
+// offers reports whether there is what a tool needs to work for a session.
+func (d *Dispatcher) offers(session string, t *tools.Tool) bool {
+	return d.o.Team == nil || t.Category != "agents" || d.o.Team.Offers(session, t.Name)
 }
 
 // forbidden reports whether no call of the tool would be allowed: to offer it
@@ -166,6 +175,16 @@ func (d *Dispatcher) activate(s *session.Session, set *Settings, t *tools.Tool) 
 func (c *call) activate() {
 	if !c.d.forbidden(c.session, c.set, c.tool) {
 		c.unseen = c.d.activate(c.session, c.set, c.tool)
+	}
+}
+
+// activateNamed puts the tools that a text names into the list of the session's model, of
+// those that the called tool's results may name.
+func activateNamed(c *call, text string) {
+	for _, name := range c.tool.Names {
+		if t, _, ok := c.d.o.Registry.Lookup(name); ok && strings.Contains(text, name) && c.d.allows(c.session, t) && !c.d.forbidden(c.session, c.set, t) {
+			c.d.activate(c.session, c.set, t)
+		}
 	}
 }
 

@@ -170,3 +170,68 @@ func TestWhatIsNotOffered(t *testing.T) {
 		t.Errorf("all for people: %s", got)
 	}
 }
+
+// What a result names comes into the list of the model that reads it, if the tool may name
+// it and the session may call it.
+func TestNamedIsListed(t *testing.T) {
+	for name, test := range map[string]struct {
+		names []string
+		allow []string
+		deny  string
+		says  string
+		want  string
+	}{
+		"named":         {[]string{"look", "put"}, nil, "", "look reads it", "core hint look tool_search"},
+		"not named":     {[]string{"look"}, nil, "", "nothing", "core hint tool_search"},
+		"named by text": {nil, nil, "", "look reads it", "core hint tool_search"},
+		"not allowed":   {[]string{"look"}, []string{"core", "hint", "tool_search"}, "", "look reads it", "core hint tool_search"},
+		"denied":        {[]string{"look"}, nil, "look", "look reads it", "core hint tool_search"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newFinder(t)
+			hint := def("hint")
+			hint.Core, hint.Names = true, test.names
+			if err := r.o.Registry.Register(tools.Builtin, tools.NewRead(hint, func(context.Context, *tools.Call, struct{}) (tools.Result, error) {
+				return tools.Result{Text: test.says}, nil
+			})); err != nil {
+				t.Fatal(err)
+			}
+			if test.deny != "" {
+				r.settings.Permissions = map[string]policy.Outcome{test.deny: policy.Deny}
+			}
+			s, err := r.sessions.Open(session.OpenRequest{Allow: test.allow})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, err := r.Call(t.Context(), Request{Name: "hint", Session: s.ID}); err != nil || !res.OK {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if got := r.names(t, ListRequest{Session: s.ID, Model: true}); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+type teamOf bool
+
+func (able teamOf) Offers(_, tool string) bool { return bool(able) && tool == "team_work" }
+
+// A tool that lacks what it needs is not offered to models; people see it.
+func TestOffers(t *testing.T) {
+	r := newFinder(t)
+	team := def("team_work")
+	team.Core, team.Category = true, "agents"
+	if err := r.o.Registry.Register(tools.Builtin, tools.NewRead(team, nothing)); err != nil {
+		t.Fatal(err)
+	}
+	for able, want := range map[bool]string{true: "core team_work tool_search", false: "core tool_search"} {
+		r.o.Team = teamOf(able)
+		if got := r.names(t, ListRequest{Model: true}); got != want {
+			t.Errorf("able %v: %s", able, got)
+		}
+		if got := r.names(t, ListRequest{}); !strings.Contains(got, "team_work") {
+			t.Errorf("people see %s", got)
+		}
+	}
+}

@@ -2,7 +2,10 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,6 +25,9 @@ func (c *call) read(ctx context.Context) {
 	if c.d.o.Confined != nil && c.d.o.Confined.Weak() != "" {
 		j.Secret = func() string { return c.aSecret(ctx) }
 	}
+	if keeps(c) {
+		j.Kept = func(path string) bool { return c.zone(path) == shell.Inside && !holdsRepository(c, path) }
+	}
 	text := c.bound.Effects.Command
 	line := shell.Read
 	if c.d.o.Confined != nil {
@@ -29,6 +35,27 @@ func (c *call) read(ctx context.Context) {
 	}
 	v := j.Decide(text, line(text))
 	c.line = &v
+}
+
+// keeps reports whether commands change no file of the user's: what they delete comes back
+// when it is rejected.
+func keeps(c *call) bool {
+	if !c.mode.ToStore || c.set.Writable || c.d.o.Confined == nil || c.d.o.Confined.Weak() != "" {
+		return false
+	}
+	what, _ := c.d.o.Confined.WorldStatus()
+	return what == "overlay"
+}
+
+// holdsRepository reports whether git keeps its own files at a path of a command line: the
+// queue has none of them.
+func holdsRepository(c *call, dir string) bool {
+	name, err := c.to.Resolve(dir)
+	if err != nil || name == "." {
+		return true
+	}
+	_, err = c.to.Stat(path.Join(name, ".git"))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // onlyReads reports whether the call's line only onlyReads. In a workspace that is not
@@ -102,7 +129,16 @@ func (c *call) lineFacts(f *policy.Facts) {
 	if !c.line.OnlyLooks() {
 		f.Command = c.line.Outcome
 	}
-	f.CommandReason = c.line.Text + ": " + c.line.Reason
+	f.CommandReason = lineReason(c)
+}
+
+// lineReason says what was found about the line, and about which part of it, where it has
+// several.
+func lineReason(c *call) string {
+	if strings.TrimSpace(c.bound.Effects.Command) == c.line.Text {
+		return c.line.Reason
+	}
+	return c.line.Text + ": " + c.line.Reason
 }
 
 // lineVerdict makes a question say what the line has that no rule knows, and offers to remember the answer only when it can be.
@@ -110,11 +146,31 @@ func (c *call) lineVerdict(v policy.Verdict) policy.Verdict {
 	if c.line == nil || v.Outcome != policy.Ask {
 		return v
 	}
-	if v.By == policy.ByMode || v.Remember {
-		v.Reason += "; " + c.line.Text + ": " + c.line.Reason
+	if (v.By == policy.ByMode || v.Remember) && c.line.Rule != "command.unknown" {
+		v.Reason += "; " + lineReason(c)
 	}
 	v.Remember = v.Remember && len(c.lineKeys()) > 0
+	if file := readsHidden(c); file != "" && v.Rule == "command.ask" {
+		v.Outcome, v.Person, v.Remember = policy.Deny, false, false
+		v.Reason = file + ", and commands can't read it here, whoever allows it; ask the user for what you need of it"
+	}
 	return v
+}
+
+// readers only print what files have.
+var readers = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "nl", "wc", "sort", "xxd", "od", "strings", "base64"}
+
+// readsHidden says of a line that does nothing but read a file that is hidden from commands
+// that it is such a file; "": the line does more, or nothing hides it.
+func readsHidden(c *call) string {
+	l := c.line.Line
+	if c.line.Rule != "path.sensitive" || c.d.o.Confined == nil || c.d.o.Confined.Weak() != "" || c.d.o.Confined.Words() == "" || l == nil || len(l.Commands) != 1 || len(l.Writes) > 0 {
+		return ""
+	}
+	if !slices.Contains(readers, l.Commands[0].Program()) {
+		return ""
+	}
+	return c.line.Reason
 }
 
 // because is the rule by which a person is asked, and of a line which part it is

@@ -45,6 +45,9 @@ type Options struct {
 	// nothing, and bash reads them.
 	Confined Confinement
 
+	// Team knows which tools of the category agents have what they need; nil: all have.
+	Team Team
+
 	// Hooks hear of calls; nil: nobody does.
 	Hooks Hooks
 
@@ -60,6 +63,13 @@ type noSecrets struct{}
 
 func (noSecrets) Refresh() {}
 
+// Team is who does what tools of the category agents ask for.
+type Team interface {
+	// Offers reports whether a tool has what it needs to work for a session. One that has
+	// not is not offered to a model.
+	Offers(session, tool string) bool
+}
+
 // Confinement says how commands are confined: *confine.Confiner. It is asked only
 // about a call that runs more than looks, but for ReadLine.
 type Confinement interface {
@@ -69,6 +79,8 @@ type Confinement interface {
 	// Words say what a command would be confined by, for who is asked about it;
 	// "" says nothing.
 	Words() string
+	// WorldStatus is what commands see: an overlay, a shadow, or "disk", and why no more.
+	WorldStatus() (what, why string)
 	// ReadLine reads a command line as the shell does that will run it.
 	ReadLine(ctx context.Context, line string) *shell.Line
 }
@@ -79,6 +91,7 @@ type Settings struct {
 	Enabled         bool // false refuses every call
 	Audit           bool // calls are written down in the audit log
 	Trusted         bool // the user trusts the workspace
+	Writable        bool // commands may write outside of the workspace
 	Steps           bool // agents declare a step before they change something
 	Permissions     map[string]policy.Outcome
 	Modes           map[string]policy.Mode // custom modes, by name

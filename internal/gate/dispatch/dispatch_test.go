@@ -208,7 +208,7 @@ func newRig(t testing.TB, mode string) *rig {
 	t.Helper()
 	r := &rig{live: &memory{files: map[string]string{"a.txt": "one\n", "secret": "password hunter2\n", "keys/server.key": "k"}, held: map[string]int{}}, person: &person{}, bus: events.NewBus()}
 	r.pending = &memory{files: map[string]string{"a.txt": "one\n"}, held: map[string]int{}}
-	r.sessions = session.NewStore(session.Options{Settings: inMode(mode)})
+	r.sessions = session.NewStore(session.Options{Settings: inMode(mode), Root: func(string) (string, error) { return "/main", nil }})
 	set := *DefaultSettings()
 	r.settings = &set
 	always := def("always")
@@ -500,7 +500,7 @@ func TestNewHosts(t *testing.T) {
 			t.Errorf("refused: asked %v, %+v", asked, res.Error)
 		}
 	}
-	if a := r.person.asked[0]; a.Title != "Visit: a.test" || a.Rule != "host.new" || !strings.Contains(a.Detail, "a.test") || len(a.Effects.Hosts) != 1 {
+	if a := r.person.asked[0]; a.Title != "Visit from a.test?" || a.Rule != "host.new" || !strings.Contains(a.Detail, "a.test") || len(a.Effects.Hosts) != 1 {
 		t.Errorf("%+v", a)
 	}
 	if res, asked := visit(r, "inside"); asked || code(res) != tools.Denied {
@@ -1008,10 +1008,19 @@ func BenchmarkSmallCall(b *testing.B) {
 }
 
 // confinement says what it is told to.
-type confinement struct{ weak, words, unread string }
+type confinement struct {
+	weak, words, unread string
+	keeps               bool
+}
 
 func (c confinement) Weak() string  { return c.weak }
 func (c confinement) Words() string { return c.words }
+func (c confinement) WorldStatus() (what, why string) {
+	if c.keeps {
+		return "overlay", ""
+	}
+	return "disk", ""
+}
 func (c confinement) ReadLine(_ context.Context, line string) *shell.Line {
 	if c.unread != "" {
 		return shell.Unread(c.unread)

@@ -103,7 +103,15 @@ func (c *call) change(ctx context.Context, changes ...workspace.Change) error {
 			return err
 		}
 	}
-	return c.to.Apply(ctx, changes...)
+	if err := c.to.Apply(ctx, changes...); err != nil {
+		return err
+	}
+	for _, ch := range changes {
+		if !ch.Link() && !ch.Outdated {
+			c.session.Known.Made(ch.Path, ch.From, ch.Before, ch.After)
+		}
+	}
+	return nil
 }
 
 // compute runs the tool.
@@ -117,7 +125,7 @@ func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, e
 // editor and people know.
 func (c *call) effective(changes []workspace.Change) []workspace.Change {
 	for i, ch := range changes {
-		if ch.From != "" || ch.After == nil {
+		if ch.From != "" || ch.After == nil || ch.Link() {
 			continue // of the link itself
 		}
 		if real, err := c.to.RealName(ch.Path); err == nil {

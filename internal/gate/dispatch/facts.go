@@ -22,6 +22,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Irrecoverable:  c.bound.Effects.Irrecoverable != "",
 		Permission:     c.set.Permissions[c.tool.Name],
 		ModePermission: c.mode.Permissions[c.tool.Name],
+		Proposes:       offered(c, "propose_plan"),
 		Behaviour:      c.mode.Behaviour,
 		Protected:      protected != "",
 		Never:          never != "",
@@ -40,6 +41,12 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	v := c.lineVerdict(policy.Decide(f))
 	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
 	return v
+}
+
+// offered reports whether the caller's model is offered a tool.
+func offered(c *call, name string) bool {
+	t, _, ok := c.d.o.Registry.Lookup(name)
+	return ok && c.d.allows(c.session, t) && !c.d.forbidden(c.session, c.set, t) && c.d.offers(c.session.ID, t)
 }
 
 // noStep reports whether an agent calls that has to declare a step first and has none

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -53,6 +54,9 @@ func (c *call) hook(ctx context.Context, e hooks.Event, more func(*hooks.Input))
 		return hooks.Outcome{}
 	}
 	in := hooks.Input{Event: e, Session: c.sessionID(), Call: c.req.CallID, ToolName: theirs, OurTool: c.res.Tool}
+	if main, err := c.d.o.Sessions.Get(session.Default); err == nil {
+		in.Dir = main.Root // of a call that has no session
+	}
 	if c.session != nil {
 		in.Dir, in.Mode, in.OurMode = c.session.Root, hooks.Mode(c.mode), c.mode.Name
 	}

@@ -142,10 +142,16 @@ func TestHooksHear(t *testing.T) {
 	l.told = nil
 	r.settings.Enabled = false
 	must(r.Call(t.Context(), Request{Name: "look", Arguments: json.RawMessage(`{"path":"a.txt"}`)}))
-	if l.heard() != "ToolsDisabled" {
-		t.Errorf("switched off: %s", l.heard())
+	if l.heard() != "ToolsDisabled" || l.told[0].Dir == "" || l.told[0].Dir != in.Dir {
+		t.Errorf("switched off: %s, in %q", l.heard(), l.told[0].Dir)
 	}
 	r.settings.Enabled = true
+
+	l.told = nil
+	must(r.Call(t.Context(), Request{Name: "look", Session: "nobody", Arguments: json.RawMessage(`{"path":"a.txt"}`)}))
+	if l.heard() != "PostToolUseFailure" || l.told[0].Dir != in.Dir {
+		t.Errorf("without a session: %s, in %q", l.heard(), l.told[0].Dir)
+	}
 
 	l.told = nil
 	must(r.CallOver(t.Context(), Request{Name: "look", Arguments: json.RawMessage(`{"path":"a.txt"}`)}, r.live))

@@ -34,7 +34,7 @@ func (m *madeCommits) take() []workspace.Commit {
 // wait one by one, with the files that they are of.
 func (c *call) takeCommits(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	for _, commit := range c.commits.take() {
+	for _, commit := range c.ran.commits.take() {
 		title, _, _ := strings.Cut(commit.Message, "\n")
 		if !c.mode.Batch {
 			c.notes = append(c.notes, c.holdCommit(ctx, title, commit))
@@ -44,6 +44,9 @@ func (c *call) takeCommits(ctx context.Context) {
 			continue // what is taken back of a batch is rejected by the user
 		}
 		n, err := c.dest.QueueCommit(ctx, c.session.ID, commit.Message, c.session.Models())
+		if err == nil && commit.Branch != "" {
+			c.notes = append(c.notes, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", commit.Branch))
+		}
 		if err == nil {
 			c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
 		} else {
@@ -55,13 +58,17 @@ func (c *call) takeCommits(ctx context.Context) {
 // holdCommit makes a commit wait for its files, and says so.
 func (c *call) holdCommit(ctx context.Context, title string, commit workspace.Commit) string {
 	waits, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
+	name := fmt.Sprintf("%q", title)
+	if commit.Branch != "" && err == nil {
+		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", commit.Branch)
+	}
 	switch {
 	case err == nil && commit.Message == "":
 		return fmt.Sprintf("Commits that were taken back, and wait no more: %d.", len(commit.Replaces))
 	case err != nil:
-		return fmt.Sprintf("The commit %q is seen by this session's commands alone, and does not wait for its files: %v. When they are accepted, the user or git_commit commits them.", title, err)
+		return fmt.Sprintf("The commit %s is seen by this session's commands alone, and does not wait for its files: %v. When they are accepted, the user or git_commit commits them.", name, err)
 	case !waits:
-		return fmt.Sprintf("The commit %q waits for the user, who accepts it with all that is pending: none of its files is. Until then this session's commands alone see it.", title)
+		return fmt.Sprintf("The commit %s waits for the user, who accepts it with all that is pending: none of its files is. Until then this session's commands alone see it.", name)
 	}
-	return fmt.Sprintf("The commit %q waits for its files: it is made of what is accepted of them, once nothing of them waits. Until then this session's commands alone see it.", title)
+	return fmt.Sprintf("The commit %s waits for its files: it is made of what is accepted of them, once nothing of them waits. Until then this session's commands alone see it.", name)
 }

@@ -40,7 +40,7 @@ const maxUnseenNames = 5
 // noteUnseen names the files of which a tool that looks at the disk did not see
 // the text that the session sees: what is pending, or not saved.
 func (c *call) noteUnseen() {
-	if c.saw.Load() || c.tool.Access != tools.Exec && !c.tool.SeesDisk {
+	if c.ran.saw.Load() || c.tool.Access != tools.Exec && !c.tool.SeesDisk {
 		return
 	}
 	disk, over := c.see.Base()

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,6 +46,58 @@ func TestPlannedCalls(t *testing.T) {
 		e, err := r.Explain(t.Context(), Request{Name: "planned", Arguments: []byte(`{"command":"` + name + `"}`)})
 		if err != nil || e.Decision != want {
 			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+}
+
+// The denial of a mode that only reads names propose_plan where that can be called.
+func TestDenialOfPlan(t *testing.T) {
+	for name, test := range map[string]struct {
+		there bool
+		deny  bool
+		want  string
+	}{
+		"there":     {true, false, "propose it with propose_plan"},
+		"denied":    {true, true, "tell the user what you would do"},
+		"not there": {false, false, "tell the user what you would do"},
+	} {
+		r := newRig(t, "plan")
+		if test.there {
+			if err := r.o.Registry.Register(tools.Builtin, tools.NewRead(def("propose_plan"), nothing)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if test.deny {
+			r.settings.Permissions = map[string]policy.Outcome{"propose_plan": policy.Deny}
+		}
+		if res := r.call(t, "shell", `{"command":"make"}`); code(res) != tools.Denied || !strings.Contains(res.Content, test.want) {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+}
+
+// A command that only reads a file that is hidden from commands is denied with advice:
+// nobody can allow what can't work. What does more, or runs where nothing hides it, is asked
+// about.
+func TestReadsHidden(t *testing.T) {
+	for _, test := range []struct {
+		line, words, weak string
+		denied            bool
+	}{
+		{"cat .env", "strong", "", true},
+		{"grep -n KEY .env", "strong", "", true},
+		{"cat .env", "weak", "weak", false},
+		{"cat .env && make", "strong", "", false},
+		{"cat .env > copy", "strong", "", false},
+		{"rm .env", "strong", "", false},
+	} {
+		r := newRig(t, "review")
+		r.o.Confined = confinement{words: test.words, weak: test.weak}
+		r.person.answer = says(Answer{Reason: "never"})
+		args, _ := json.Marshal(shellIn{test.line})
+		res := r.call(t, "shell", string(args))
+		if denied := code(res) == tools.Denied; denied != test.denied || denied == (len(r.person.asked) == 1) || denied && !strings.Contains(res.Content, "ask the user for what you need of it") {
+			t.Errorf("%+v: asked %d times, %s", test, len(r.person.asked), res.Content)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -29,7 +30,7 @@ func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error
 		select {
 		case o := <-done:
 			return o.res, o.changes, o.err
-		case q := <-c.asking: // a call is one thread: what is decided is decided here
+		case q := <-c.ran.asking: // a call is one thread: what is decided is decided here
 			q.answer <- c.mayWrite(outer, q.writes)
 		case <-ctx.Done():
 			waits = false
@@ -49,11 +50,29 @@ type writesAsked struct {
 	answer chan error
 }
 
-// askWrites is Call.Writes.
-func (c *call) askWrites(ctx context.Context, w tools.Writes) error {
+// toolRun is what a tool asks and reports while it runs, which it may still do when
+// the call is over. It is a tools.Gate.
+type toolRun struct {
+	asking  chan writesAsked
+	commits madeCommits // that programs made, and that only the session sees
+	saw     atomic.Bool // the programs that the tool ran saw what it sees
+	last    lastThings
+}
+
+// MadeCommit, SawFiles and AtEnd are reports.
+func (r *toolRun) MadeCommit(commit workspace.Commit) { r.commits.add(commit) }
+
+// SawFiles is one, too.
+func (r *toolRun) SawFiles() { r.saw.Store(true) }
+
+// AtEnd is one, too.
+func (r *toolRun) AtEnd(f func()) { r.last.add(f) }
+
+// MayWrite asks the call, which is one thread.
+func (r *toolRun) MayWrite(ctx context.Context, w tools.Writes) error {
 	q := writesAsked{w, make(chan error, 1)}
 	select {
-	case c.asking <- q:
+	case r.asking <- q:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -82,13 +101,21 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 	c.attempts.Store(1)
 	for {
 		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.emit, Most: c.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil,
-			Saw: func() { c.saw.Store(true) }, Writes: c.askWrites,
-			Made: c.commits.add, Last: c.last.add,
+			Gate: &c.ran, Known: known(c),
 		})
 		if !c.again(ctx, err) {
 			return res, changes, err
 		}
 	}
+}
+
+// known is what the session knows of the files; what a person has done over others is no
+// knowledge of its own.
+func known(c *call) tools.Known {
+	if c.req.over != nil {
+		return nil
+	}
+	return &c.session.Known
 }
 
 // graceAfterCancel is how long a tool has to stop once its context has ended.

@@ -162,6 +162,7 @@ type Ask struct {
 	Tool          string
 	Title         string
 	Brief         string          // of an edit: what changes, in at most three lines
+	BriefAll      bool            // Brief tells all of it
 	Reason        string          // why a person is asked
 	Body          string          // what would be done: a diff, a command, arguments
 	Detail        string          // Reason and Body; all three are redacted, with control characters made visible, uncut

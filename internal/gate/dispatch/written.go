@@ -218,7 +218,7 @@ func (w *written) fit(ch workspace.Change) (_ workspace.Change, ok bool) {
 		return ch, true
 	}
 	now, err := w.c.to.ReadFile(source)
-	if errors.Is(err, fs.ErrNotExist) {
+	if workspace.NoFile(err) {
 		now, err = nil, nil
 	}
 	if err != nil {

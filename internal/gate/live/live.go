@@ -36,6 +36,7 @@ type Settings struct {
 	states  atomic.Pointer[[]*trust.State] // of the folders, where they are trusted
 	changed atomic.Pointer[func([]*trust.State)]
 	seen    string // stamps of what was read; loading holds it
+	own     string // the stamp of the user's file; loading holds it
 
 	now      atomic.Pointer[config.Settings]
 	dispatch atomic.Pointer[dispatch.Settings]
@@ -96,6 +97,7 @@ func (s *Settings) SetFolders(folders []string) {
 
 func (s *Settings) read() []string {
 	var problems []string
+	s.own = stamp(config.UserFile()) // before it is read: what is written meanwhile is read again
 	user, err := config.UserSource()
 	if err != nil {
 		problems = append(problems, err.Error())
@@ -150,6 +152,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: firstWait}
 	d.Trusted = set.String("workspace.trust") != "untrusted"
+	d.Writable = len(set.Strings("sandbox.writable")) > 0
 	d.Steps = set.Bool("steps.required")
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule
@@ -174,7 +177,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	}
 	d.SensitiveOK = func(name string) bool {
 		for _, g := range globs {
-			if ok, _ := doublestar.Match(g, name); ok {
+			if ok, _ := doublestar.Match(g, name); ok || g == name {
 				return true
 			}
 		}

@@ -1,6 +1,11 @@
 package live
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+)
 
 // TestStricter: of two modes the second is taken where it is no looser in anything, a mode of
 // the settings like a built-in one.
@@ -19,6 +24,18 @@ func TestStricter(t *testing.T) {
 	} {
 		if got := s.Stricter(c.have, c.want); got != c.got {
 			t.Errorf("of %s and %s: %s, want %s", c.have, c.want, got, c.got)
+		}
+	}
+}
+
+// TestAllowedByName: a glob in sensitive.allow that is the name of a file means that file, too.
+func TestAllowedByName(t *testing.T) {
+	s, _ := opened(t, `{}`, `{}`)
+	put(t, filepath.Dir(config.UserFile()), "settings.json", `{"sensitive.allow": ["app/[slug]/.env", "*.pem"]}`)
+	s.Reload()
+	for name, want := range map[string]bool{"app/[slug]/.env": true, "a.pem": true, "app/[id]/.env": false, ".env": false} {
+		if got := s.Dispatch().SensitiveOK(name); got != want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

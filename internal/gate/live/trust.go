@@ -125,12 +125,12 @@ func (s *Settings) Answer(dir, hash string, take bool) error {
 	return nil
 }
 
-// Follow reads all sources again if a file of the project is another one than when
-// they were read.
+// Follow reads all sources again if the user's file or one of the project is another one
+// than when they were read.
 func (s *Settings) Follow() {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	if s.now.Load() != nil && s.stamps() != s.seen {
+	if s.now.Load() != nil && (stamp(config.UserFile()) != s.own || s.stamps() != s.seen) {
 		s.read()
 	}
 }
@@ -138,12 +138,7 @@ func (s *Settings) Follow() {
 // stamps are when the files of the project were changed, and what is kept of them.
 func (s *Settings) stamps() string {
 	var b strings.Builder
-	add := func(name string) {
-		if info, err := os.Lstat(name); err == nil {
-			fmt.Fprintf(&b, "%d %d %o", info.ModTime().UnixNano(), info.Size(), info.Mode())
-		}
-		b.WriteByte(';')
-	}
+	add := func(name string) { b.WriteString(stamp(name) + ";") }
 	for i, dir := range s.folders[:min(len(s.folders), maxTrusted)] {
 		if i == 0 {
 			add(filepath.Join(dir, config.ProjectFile))
@@ -156,6 +151,16 @@ func (s *Settings) stamps() string {
 		}
 	}
 	return b.String()
+}
+
+// stamp changes with a file; it is that of what a link leads to, too.
+func stamp(name string) (text string) {
+	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
+		if info, err := look(name); err == nil {
+			text += fmt.Sprintf("%d %d %o", info.ModTime().UnixNano(), info.Size(), info.Mode())
+		}
+	}
+	return text
 }
 
 // takeOwn takes a change of the project's settings that the user has just said yes to:

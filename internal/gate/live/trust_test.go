@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/trust"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -148,7 +149,7 @@ func TestOwnChange(t *testing.T) {
 // server runs.
 func TestModeFollowed(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no such bit")
+		needs.Skip(t, needs.FileModes, "files have no such bit")
 	}
 	s, dir := opened(t, `{"workspace.trust": "trusted"}`, `{}`)
 	put(t, dir, ".sidecar/hooks.json", `{"hooks": {"Stop": [{"hooks": [{"command": "./g.sh"}]}]}}`)

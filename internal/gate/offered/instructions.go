@@ -83,7 +83,7 @@ func in(files fs.ReadFileFS, dir string) (name, text string) {
 		if len(text) > maxInstructions {
 			text = strings.ToValidUTF8(text[:maxInstructions], "") + "\n(cut)"
 		}
-		return name, strings.TrimSpace(text)
+		return name, withImports(files, name, strings.TrimSpace(text))
 	}
 	return "", ""
 }

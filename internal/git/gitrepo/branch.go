@@ -66,7 +66,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf gitconfig.Values) (Branc
 		}
 	}
 	b.Upstream = plumbing.ReferenceName(ref).Short()
-	hash, err := r.refOf(plumbing.ReferenceName(ref))
+	hash, err := refOf(r.storage, plumbing.ReferenceName(ref))
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		b.Gone = true
 		return b, nil
@@ -74,7 +74,7 @@ func (r *Repo) branch(ctx context.Context, h head, conf gitconfig.Values) (Branc
 	if err != nil || b.Unborn {
 		return b, err
 	}
-	b.Ahead, b.Behind, err = r.between(ctx, h.hash, hash)
+	b.Ahead, b.Behind, err = between(ctx, r.Objects, h.hash, hash)
 	return b, err
 }
 
@@ -95,7 +95,7 @@ func tracking(spec, merge string) string {
 }
 
 // between counts the commits that only a has and those that only b has.
-func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB int, err error) {
+func between(ctx context.Context, objects *object.Store, a, b plumbing.Hash) (onlyA, onlyB int, err error) {
 	if a == b {
 		return 0, 0, nil
 	}
@@ -111,7 +111,7 @@ func (r *Repo) between(ctx context.Context, a, b plumbing.Hash) (onlyA, onlyB in
 		}
 		seen[hash] = have | sides
 		if have == 0 || counted[hash] != 0 {
-			c, err := r.Objects.Commit(hash)
+			c, err := objects.Commit(hash)
 			if err != nil {
 				return err
 			}

@@ -87,6 +87,37 @@ func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 	return r.Git.Explain(err)
 }
 
+// StartBranch makes a branch at HEAD and checks it out, which changes no file. It does
+// nothing where HEAD is on it. It fails when there is such a branch elsewhere.
+func StartBranch(ctx context.Context, r *Repo, name string) error {
+	if err := CheckBranchName(name); err != nil {
+		return err
+	}
+	on, err := currentBranch(ctx, r.Git)
+	if err != nil || on == name {
+		return err
+	}
+	if what := busy(r.GitDir); what != "" {
+		return gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
+	}
+	there, err := resolveRev(ctx, r.Git, "refs/heads/"+name)
+	if err != nil {
+		return err
+	}
+	if there != "" {
+		return gitcmd.Failf(gitcmd.Conflicted, "there is a branch %s by now, and the workspace is not on it; switch to it first", gitcmd.Shown(name))
+	}
+	if head, err := r.Head(ctx); err != nil {
+		return err
+	} else if head != "" {
+		if err := r.CreateBranch(ctx, name); err != nil {
+			return err
+		}
+	}
+	_, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "attach", Args: []string{"checkout: to begin a branch", "HEAD", "refs/heads/" + name}})
+	return r.Git.Explain(err)
+}
+
 // LookAtSwitch looks at what the checkout of a branch would change: one that
 // exists, or that exactly one remote has. Changes that are not committed come along,
 // or stop it.
@@ -94,7 +125,7 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 	if err := CheckBranchName(name); err != nil {
 		return nil, err
 	}
-	if what := r.busy(); what != "" {
+	if what := busy(r.GitDir); what != "" {
 		return nil, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	from, err := r.place(ctx)
@@ -102,13 +133,13 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 		return nil, err
 	}
 	ref := "refs/heads/" + name
-	to, err := r.resolveRev(ctx, ref+"^{commit}")
+	to, err := resolveRev(ctx, r.Git, ref+"^{commit}")
 	if err != nil {
 		return nil, err
 	}
 	remote := ""
 	if to == "" {
-		if remote, to, err = r.onlyRemote(ctx, name); err != nil {
+		if remote, to, err = onlyRemote(ctx, r.Git, name); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +158,7 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 					return r.Git.Explain(err)
 				}
 			}
-			if now, err := r.resolveRev(ctx, ref); err != nil || now != to {
+			if now, err := resolveRev(ctx, r.Git, ref); err != nil || now != to {
 				return errors.Join(err, ErrMoved)
 			}
 			was := from.branch
@@ -150,15 +181,15 @@ func (r *Repo) LookAtSwitch(ctx context.Context, name string) (*Move, error) {
 
 // onlyRemote is the branch of that name that one remote has, and its commit. As git
 // does, it goes by the setting checkout.defaultRemote where several have one.
-func (r *Repo) onlyRemote(ctx context.Context, name string) (ref, commit string, err error) {
-	conf, err := r.Git.Settings(ctx)
+func onlyRemote(ctx context.Context, git *gitcmd.Git, name string) (ref, commit string, err error) {
+	conf, err := git.Settings(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	var found []string
 	for _, remote := range conf.Remotes() {
 		ref := "refs/remotes/" + remote + "/" + name
-		hash, err := r.resolveRev(ctx, ref+"^{commit}")
+		hash, err := resolveRev(ctx, git, ref+"^{commit}")
 		if err != nil {
 			return "", "", err
 		}
@@ -208,14 +239,14 @@ func (r *Repo) DeleteBranch(ctx context.Context, name string) error {
 }
 
 // currentBranch is the branch that HEAD is on, "" when it is on none.
-func (r *Repo) currentBranch(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "current-branch"})
+func currentBranch(ctx context.Context, git *gitcmd.Git) (string, error) {
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "current-branch"})
 	var exit *gitcmd.ExitError
 	if errors.As(err, &exit) && exit.Code == 1 && exit.Stderr == "" {
 		return "", nil
 	}
 	if err != nil {
-		return "", r.Git.Explain(err)
+		return "", git.Explain(err)
 	}
 	name, ok := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/")
 	if !ok {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -41,7 +42,7 @@ func newWorld(t *testing.T, o Options) *world {
 func emptyWorld(t *testing.T) *world {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git command to compare with")
+		needs.Skip(t, needs.Git, "there is no git command to compare with")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -12,6 +12,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 )
 
+var errNothingStaged = gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes first")
+
+// NothingStaged reports whether a commit failed because there is nothing to commit.
+func NothingStaged(err error) bool { return errors.Is(err, errNothingStaged) }
+
 // Commit commits what is staged, with a trailer for each of models. below is
 // the directory of the repository that the workspace is, "" for all of it:
 // what is staged outside is not for the caller to commit. nil hooks: none is run.
@@ -21,7 +26,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	message = withModels(message, models)
-	if err := r.noConflicts(ctx); err != nil {
+	if err := noConflicts(ctx, r.Git); err != nil {
 		return CommitResult{}, err
 	}
 	staged, err := r.stagedByGit(ctx, "")
@@ -29,13 +34,13 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 		return CommitResult{}, err
 	}
 	if len(staged) == 0 && !gitfile.Exists(filepath.Join(r.GitDir, "MERGE_HEAD")) {
-		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "nothing is staged, so there is nothing to commit; stage changes first")
+		return CommitResult{}, errNothingStaged
 	}
 	if err := allBelow(staged, below); err != nil {
 		return CommitResult{}, err
 	}
 	m := r.moment("commit", hooks)
-	if message, err = r.beforeCommit(ctx, m, message); err != nil {
+	if message, err = beforeCommit(ctx, m, message); err != nil {
 		return CommitResult{}, err
 	}
 	res, err := r.commitIndex(ctx, message, "")
@@ -49,7 +54,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 
 // beforeCommit runs the hooks that come before a commit, and returns the message as
 // they leave it.
-func (r *Repo) beforeCommit(ctx context.Context, m *moment, message string) (string, error) {
+func beforeCommit(ctx context.Context, m *moment, message string) (string, error) {
 	list, err := m.there(ctx, "pre-commit", "prepare-commit-msg", "commit-msg")
 	if err != nil {
 		return "", err
@@ -92,11 +97,11 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 	if err != nil {
 		return CommitResult{}, err
 	}
-	res, err := r.describe(ctx, hash)
+	res, err := describeCommit(ctx, r.Git, hash)
 	if err != nil {
 		return res, err
 	}
-	if note := r.unsigned(ctx); note != "" {
+	if note := unsigned(ctx, r.Git); note != "" {
 		res.Notes = append(res.Notes, note)
 	}
 	return res, nil
@@ -116,27 +121,27 @@ func (r *Repo) refusedCommit(ctx context.Context, before string, err error) erro
 
 // unsigned says why a commit was not signed although the settings ask for it,
 // or "".
-func (r *Repo) unsigned(ctx context.Context) string {
-	conf, err := r.Git.Settings(ctx)
+func unsigned(ctx context.Context, git *gitcmd.Git) string {
+	conf, err := git.Settings(ctx)
 	if err != nil {
 		return ""
 	}
-	if key := r.Git.StrangeSigner(conf); key != "" {
+	if key := git.StrangeSigner(conf); key != "" {
 		return "the commit is not signed: the repository's own settings name the program that would sign (" + key + "); " + gitcmd.OutsideHint
 	}
 	return ""
 }
 
-// describe is what a commit that was made has changed.
-func (r *Repo) describe(ctx context.Context, hash string) (CommitResult, error) {
+// describeCommit is what a commit that was made has changed.
+func describeCommit(ctx context.Context, git *gitcmd.Git, hash string) (CommitResult, error) {
 	res := CommitResult{Hash: hash, Files: []CommittedFile{}}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "show-commit", Args: []string{hash}})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "show-commit", Args: []string{hash}})
 	if err != nil {
-		return res, r.Git.Explain(err)
+		return res, git.Explain(err)
 	}
 	parents, message, _ := strings.Cut(string(out), "\x00")
 	res.Subject = subject(message)
-	files, err := r.changedBy(ctx, hash, strings.Fields(parents))
+	files, err := changedBy(ctx, git, hash, strings.Fields(parents))
 	for _, f := range files {
 		res.Files = append(res.Files, CommittedFile{Path: f.path, Change: f.what})
 	}
@@ -152,14 +157,14 @@ func subject(message string) string {
 func short(hash string) string { return hash[:min(len(hash), 10)] }
 
 // changedBy lists what a commit changed against its first parent.
-func (r *Repo) changedBy(ctx context.Context, hash string, parents []string) ([]entry, error) {
+func changedBy(ctx context.Context, git *gitcmd.Git, hash string, parents []string) ([]entry, error) {
 	args := []string{"--root", hash}
 	if len(parents) > 0 {
 		args = []string{parents[0], hash}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "diff-tree", Args: args})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "diff-tree", Args: args})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, git.Explain(err)
 	}
 	return parseRaw(string(out)), nil
 }
@@ -215,11 +220,11 @@ func (r *Repo) headOrEmpty(ctx context.Context) (string, error) {
 	if err != nil || head != "" {
 		return head, err
 	}
-	return r.emptyTree(ctx)
+	return writeEmptyTree(ctx, r.Git)
 }
 
-func (r *Repo) emptyTree(ctx context.Context) (string, error) {
-	conf, err := r.Git.Settings(ctx)
+func writeEmptyTree(ctx context.Context, git *gitcmd.Git) (string, error) {
+	conf, err := git.Settings(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -232,7 +237,7 @@ func (r *Repo) emptyTree(ctx context.Context) (string, error) {
 // Head is the hash of the commit that is checked out; "" when there is none
 // yet.
 func (r *Repo) Head(ctx context.Context) (string, error) {
-	hash, err := r.resolveRev(ctx, "HEAD^{commit}")
+	hash, err := resolveRev(ctx, r.Git, "HEAD^{commit}")
 	if !errors.Is(err, gitcmd.ErrNoGit) {
 		return hash, err
 	}
@@ -244,8 +249,8 @@ func (r *Repo) Head(ctx context.Context) (string, error) {
 }
 
 // resolveRev is the hash that a revision names, "" when it names none.
-func (r *Repo) resolveRev(ctx context.Context, rev string) (string, error) {
-	return resolveIn(ctx, r.Git, rev)
+func resolveRev(ctx context.Context, git *gitcmd.Git, rev string) (string, error) {
+	return resolveIn(ctx, git, rev)
 }
 
 func resolveIn(ctx context.Context, g *gitcmd.Git, rev string) (string, error) {
@@ -261,9 +266,7 @@ func resolveIn(ctx context.Context, g *gitcmd.Git, rev string) (string, error) {
 }
 
 // unmerged are the paths of the index that are in conflict.
-func (r *Repo) unmerged(ctx context.Context) ([]string, error) { return unmergedIn(ctx, r.Git) }
-
-func unmergedIn(ctx context.Context, g *gitcmd.Git) ([]string, error) {
+func unmerged(ctx context.Context, g *gitcmd.Git) ([]string, error) {
 	out, err := g.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--unmerged"}})
 	if err != nil {
 		return nil, g.Explain(err)
@@ -272,8 +275,8 @@ func unmergedIn(ctx context.Context, g *gitcmd.Git) ([]string, error) {
 }
 
 // noConflicts fails while the index has paths in conflict.
-func (r *Repo) noConflicts(ctx context.Context) error {
-	paths, err := r.unmerged(ctx)
+func noConflicts(ctx context.Context, git *gitcmd.Git) error {
+	paths, err := unmerged(ctx, git)
 	if err == nil && len(paths) > 0 {
 		err = inConflict(paths)
 	}
@@ -330,15 +333,15 @@ func listed(names []string) string {
 }
 
 // abs is the path of a file in the operating system.
-func (r *Repo) abs(path string) string { return filepath.Join(r.Dir, filepath.FromSlash(path)) }
+func abs(dir string, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
 
 // busy names the operation that the repository is in the middle of, or "".
-func (r *Repo) busy() string {
+func busy(gitDir string) string {
 	for _, b := range [...]struct{ file, what string }{
 		{"MERGE_HEAD", "a merge"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"},
 		{"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"},
 	} {
-		if _, err := os.Lstat(filepath.Join(r.GitDir, b.file)); err == nil {
+		if _, err := os.Lstat(filepath.Join(gitDir, b.file)); err == nil {
 			return b.what
 		}
 	}

@@ -65,10 +65,10 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if len(req.Paths) == 0 {
 		return CommitResult{}, gitcmd.Failf(gitcmd.Invalid, "the commit names no files")
 	}
-	if what := r.busy(); what != "" {
+	if what := busy(r.GitDir); what != "" {
 		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
 	}
-	if err := r.noConflicts(ctx); err != nil {
+	if err := noConflicts(ctx, r.Git); err != nil {
 		return CommitResult{}, err
 	}
 	if lock := filepath.Join(r.GitDir, "index.lock"); gitfile.Exists(lock) {
@@ -89,7 +89,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	}
 	m := r.moment("commit", req.Hooks)
 	m.index = index
-	if message, err = r.beforeCommit(ctx, m, message); err != nil {
+	if message, err = beforeCommit(ctx, m, message); err != nil {
 		return CommitResult{}, err
 	}
 	res, err := r.commitIndex(ctx, message, index)
@@ -98,7 +98,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	}
 	m.after(context.WithoutCancel(ctx), "post-commit")
 	res.Notes = append(res.Notes, m.said(ctx)...)
-	if err := r.settle(ctx, before, res.Hash, req.Paths); err != nil {
+	if err := settleCommit(ctx, r.Git, before, res.Hash, req.Paths); err != nil {
 		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); stage the files of the commit again")
 	}
 	return res, nil
@@ -123,7 +123,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 	for _, e := range staged {
 		info.WriteString(indexLine(e.oldMode, e.oldHash, e.path))
 	}
-	if err := r.indexInfo(ctx, info.String(), env); err != nil {
+	if err := indexInfo(ctx, r.Git, info.String(), env); err != nil {
 		return err
 	}
 	info.Reset()
@@ -139,11 +139,11 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 		}
 		info.WriteString(line)
 	}
-	if err := r.indexInfo(ctx, info.String(), env); err != nil {
+	if err := indexInfo(ctx, r.Git, info.String(), env); err != nil {
 		return err
 	}
 	if len(current) > 0 {
-		blocked, err := r.filtered(ctx, current)
+		blocked, err := filtered(ctx, r.Git, current)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (r *Repo) prepare(ctx context.Context, index string, paths []PathState) err
 				return why
 			}
 		}
-		if err := r.addToIndex(ctx, current, env); err != nil {
+		if err := addToIndex(ctx, r.Git, current, env); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func indexLine(mode, hash, path string) string {
 	return fmt.Sprintf("%s %s 0\t%s\x00", mode, hash, path)
 }
 
-func (r *Repo) indexInfo(ctx context.Context, info, env string) error {
+func indexInfo(ctx context.Context, git *gitcmd.Git, info, env string) error {
 	if info == "" {
 		return nil
 	}
@@ -205,8 +205,8 @@ func (r *Repo) indexInfo(ctx context.Context, info, env string) error {
 	if env != "" {
 		c.Env = []string{env}
 	}
-	_, err := r.Git.Run(ctx, c)
-	return r.Git.Explain(err)
+	_, err := git.Run(ctx, c)
+	return git.Explain(err)
 }
 
 // stateLine stores a file's text as git would store the file, and returns the
@@ -219,14 +219,14 @@ func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
 		out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "hash-object", Args: []string{"--no-filters"}, Stdin: p.Data})
 		return indexLine("120000", strings.TrimSpace(string(out)), p.Path), r.Git.Explain(err)
 	}
-	blocked, err := r.filtered(ctx, []change{{path: p.Path, what: "modified"}})
+	blocked, err := filtered(ctx, r.Git, []change{{path: p.Path, what: "modified"}})
 	if err != nil {
 		return "", err
 	}
 	if why := reason(change{path: p.Path, what: "modified"}, StageRequest{}, blocked); why != nil {
 		return "", why
 	}
-	mode, err := r.stateMode(ctx, p)
+	mode, err := stateMode(ctx, r.Git, p)
 	if err != nil {
 		return "", err
 	}
@@ -238,8 +238,8 @@ func (r *Repo) stateLine(ctx context.Context, p PathState) (string, error) {
 }
 
 // stateMode is the mode that a file is committed with.
-func (r *Repo) stateMode(ctx context.Context, p PathState) (string, error) {
-	before, err := r.committed(ctx, "HEAD", []string{p.Path})
+func stateMode(ctx context.Context, git *gitcmd.Git, p PathState) (string, error) {
+	before, err := committed(ctx, git, "HEAD", []string{p.Path})
 	if err != nil {
 		return "", err
 	}
@@ -256,13 +256,13 @@ func (r *Repo) stateMode(ctx context.Context, p PathState) (string, error) {
 
 // committed is what a commit has at the paths; those that it has not are
 // missing.
-func (r *Repo) committed(ctx context.Context, rev string, paths []string) (map[string]entry, error) {
-	if head, err := r.resolveRev(ctx, rev+"^{commit}"); err != nil || head == "" {
+func committed(ctx context.Context, git *gitcmd.Git, rev string, paths []string) (map[string]entry, error) {
+	if head, err := resolveRev(ctx, git, rev+"^{commit}"); err != nil || head == "" {
 		return nil, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-tree", Args: []string{rev}, Paths: paths})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "list-tree", Args: []string{rev}, Paths: paths})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, git.Explain(err)
 	}
 	return parseStage(string(out)), nil
 }
@@ -285,9 +285,9 @@ func parseStage(out string) map[string]entry {
 	return list
 }
 
-// settle brings the repository's index up to a commit of paths that was made
+// settleCommit brings the repository's index up to a commit of paths that was made
 // on top of before.
-func (r *Repo) settle(ctx context.Context, before, made string, paths []PathState) error {
+func settleCommit(ctx context.Context, git *gitcmd.Git, before, made string, paths []PathState) error {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = p.Path
@@ -295,17 +295,17 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 	var old map[string]entry
 	var err error
 	if before != "" {
-		if old, err = r.committed(ctx, before, names); err != nil {
+		if old, err = committed(ctx, git, before, names); err != nil {
 			return err
 		}
 	}
-	now, err := r.committed(ctx, made, names)
+	now, err := committed(ctx, git, made, names)
 	if err != nil {
 		return err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--stage"}, Paths: names})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"--stage"}, Paths: names})
 	if err != nil {
-		return r.Git.Explain(err)
+		return git.Explain(err)
 	}
 	index := parseStage(string(out))
 	var info strings.Builder
@@ -317,7 +317,7 @@ func (r *Repo) settle(ctx context.Context, before, made string, paths []PathStat
 		info.WriteString(indexLine(want.newMode, want.newHash, p.Path))
 	}
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		err := r.indexInfo(ctx, info.String(), "")
+		err := indexInfo(ctx, git, info.String(), "")
 		var f *gitcmd.Failure
 		if err == nil || !errors.As(err, &f) || f.Kind != gitcmd.Conflicted || wait > time.Second {
 			return err
@@ -336,8 +336,8 @@ func (r *Repo) StagedTree(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), r.Git.Explain(err)
 }
 
-// named returns the paths that req commits.
-func (r *Repo) named(ctx context.Context, since string, req CommitRequest) (map[string]bool, error) {
+// namedFiles returns the paths that req commits.
+func namedFiles(ctx context.Context, git *gitcmd.Git, since string, req CommitRequest) (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, p := range req.Paths {
 		names[p.Path] = true
@@ -347,11 +347,11 @@ func (r *Repo) named(ctx context.Context, since string, req CommitRequest) (map[
 	}
 	if since == "" {
 		var err error
-		if since, err = r.emptyTree(ctx); err != nil {
+		if since, err = writeEmptyTree(ctx, git); err != nil {
 			return nil, err
 		}
 	}
-	staged, err := r.changedBy(ctx, req.Staged, []string{since})
+	staged, err := changedBy(ctx, git, req.Staged, []string{since})
 	for _, e := range staged {
 		names[e.path] = true
 	}
@@ -370,15 +370,15 @@ func (r *Repo) CommitMade(ctx context.Context, since string, req CommitRequest) 
 	if err != nil || head == "" || head == since {
 		return "", false, err
 	}
-	made, err := r.next(ctx, since)
+	made, err := nextCommit(ctx, r.Git, since)
 	if err != nil || made == "" {
 		return "", false, err
 	}
-	res, err := r.describe(ctx, made)
+	res, err := describeCommit(ctx, r.Git, made)
 	if err != nil || res.Subject != subject(message) {
 		return "", false, err
 	}
-	names, err := r.named(ctx, since, req)
+	names, err := namedFiles(ctx, r.Git, since, req)
 	if err != nil {
 		return "", false, err
 	}
@@ -388,21 +388,21 @@ func (r *Repo) CommitMade(ctx context.Context, since string, req CommitRequest) 
 		}
 	}
 	if made == head && len(req.Paths) > 0 {
-		err = r.settle(ctx, since, made, req.Paths)
+		err = settleCommit(ctx, r.Git, since, made, req.Paths)
 	}
 	return made, true, err
 }
 
-// next is the commit that followed since on the way to HEAD, "" when since is
+// nextCommit is the commit that followed since on the way to HEAD, "" when since is
 // not on it.
-func (r *Repo) next(ctx context.Context, since string) (string, error) {
+func nextCommit(ctx context.Context, git *gitcmd.Git, since string) (string, error) {
 	args := []string{"--parents", "--first-parent", "HEAD"}
 	if since != "" {
 		args = append(args, "^"+since)
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: args})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: args})
 	if err != nil {
-		return "", r.Git.Explain(err)
+		return "", git.Explain(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	oldest := strings.Fields(lines[len(lines)-1])

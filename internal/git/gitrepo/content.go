@@ -47,7 +47,7 @@ func (r *Repo) decide(ctx context.Context, x *index.Raw, conf gitconfig.Values, 
 					return
 				}
 				e := x.At(s.unsure[i])
-				differs, err := r.contentDiffers(ctx, e, at, buf)
+				differs, err := contentDiffers(ctx, r.Dir, e, at, buf)
 				if err != nil {
 					mu.Lock()
 					failed = errors.Join(failed, err)
@@ -80,11 +80,11 @@ func (r *Repo) decide(ctx context.Context, x *index.Raw, conf gitconfig.Values, 
 }
 
 // contentDiffers compares a file with the object that the index names for it.
-func (r *Repo) contentDiffers(ctx context.Context, e index.RawEntry, at *attributes, buf []byte) (bool, error) {
+func contentDiffers(ctx context.Context, dir string, e index.RawEntry, at *attributes, buf []byte) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	file := filepath.Join(r.Dir, filepath.FromSlash(e.Name))
+	file := filepath.Join(dir, filepath.FromSlash(e.Name))
 	if e.Mode() == filemode.Symlink {
 		target, err := os.Readlink(file)
 		if err != nil {
@@ -157,7 +157,7 @@ func (r *Repo) moduleDiffers(ctx context.Context, e index.RawEntry, conf gitconf
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); gitfile.Missing(err) {
 		return false, nil // it was not fetched
 	}
-	if why := r.moduleSettings(conf); why != "" {
+	if why := moduleSettings(r.Dir, conf); why != "" {
 		return false, fmt.Errorf("%w: %s", gitfile.ErrUnsupported, why)
 	}
 	sub, err := openAt(dir, r.o)
@@ -180,13 +180,13 @@ func (r *Repo) moduleDiffers(ctx context.Context, e index.RawEntry, conf gitconf
 
 // moduleSettings says which setting tells git to pass over some of what
 // changes in submodules; those settings are ignored here.
-func (r *Repo) moduleSettings(conf gitconfig.Values) string {
+func moduleSettings(dir string, conf gitconfig.Values) string {
 	for key := range conf {
 		if key == "diff.ignoresubmodules" || strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".ignore") {
 			return key + " is set"
 		}
 	}
-	list, err := gitconfig.ReadFile(filepath.Join(r.Dir, ".gitmodules"))
+	list, err := gitconfig.ReadFile(filepath.Join(dir, ".gitmodules"))
 	if err != nil {
 		return ".gitmodules can't be read"
 	}

@@ -65,7 +65,7 @@ func (r *Repo) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	d, err := r.diff(ctx, o)
 	if errors.Is(err, gitfile.ErrUnsupported) {
 		why := err
-		if d, err = r.diffByGit(ctx, o, why); err == nil && len(o.Over) > 0 {
+		if d, err = diffByGit(ctx, r.Git, o, why); err == nil && len(o.Over) > 0 {
 			err = r.diffOver(ctx, d, o, why)
 		}
 	}
@@ -159,11 +159,7 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 		pairs, err := r.staged(from, x)
 		return pairs, x, err
 	}
-	how := StatusOptions{Untracked: UntrackedNone, Over: o.Over}
-	if r.followed() && len(o.Over) == 0 {
-		how.Untracked = UntrackedNormal // which is remembered
-	}
-	x, found, err := r.worktreeState(ctx, conf, how)
+	x, found, err := r.worktreeState(ctx, conf, StatusOptions{Untracked: UntrackedNone, Over: o.Over})
 	if err != nil {
 		return nil, nil, err
 	}

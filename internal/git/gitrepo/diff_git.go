@@ -11,7 +11,7 @@ import (
 
 // diffByGit is Diff by the git command, for what is not read in process: why
 // says what that is.
-func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, error) {
+func diffByGit(ctx context.Context, git *gitcmd.Git, o DiffOptions, why error) (*Diff, error) {
 	c := gitcmd.Invocation{Op: "patch", Args: []string{"--raw", "-z"}}
 	if o.Staged {
 		c.Args = append(c.Args, "--cached")
@@ -23,40 +23,40 @@ func (r *Repo) diffByGit(ctx context.Context, o DiffOptions, why error) (*Diff, 
 		if err := CheckRevision(rev); err != nil {
 			return nil, err
 		}
-		hash, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev + "^{commit}"}})
+		hash, err := git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{rev + "^{commit}"}})
 		var exit *gitcmd.ExitError
 		if errors.As(err, &exit) {
 			return nil, fmt.Errorf("%w: %q", ErrNoSuchRev, rev)
 		}
 		if err != nil {
-			return nil, r.insteadOf(why, err)
+			return nil, insteadOf(git, why, err)
 		}
 		c.Args = append(c.Args, strings.TrimSpace(string(hash)))
 	}
 	if o.Path != "" && o.Path != "." {
 		c.Paths = []string{o.Path}
 	}
-	raw, err := r.Git.Run(ctx, c)
+	raw, err := git.Run(ctx, c)
 	if err != nil {
-		return nil, r.insteadOf(why, err)
+		return nil, insteadOf(git, why, err)
 	}
 	d, err := parseDiff(string(raw))
 	if err != nil {
 		return nil, err
 	}
 	c.Args[0], c.Args[1] = "--patch", "--abbrev=10"
-	text, err := r.Git.Run(ctx, c)
+	text, err := git.Run(ctx, c)
 	if err != nil {
-		return nil, r.insteadOf(why, err)
+		return nil, insteadOf(git, why, err)
 	}
 	if err := d.addPatch(string(text), o.Hidden); err != nil {
 		return nil, err
 	}
 	if o.From == "" && !o.Staged {
 		o.Staged = true
-		staged, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "patch", Args: []string{"--raw", "-z", "--cached"}, Paths: c.Paths})
+		staged, err := git.Run(ctx, gitcmd.Invocation{Op: "patch", Args: []string{"--raw", "-z", "--cached"}, Paths: c.Paths})
 		if err != nil {
-			return nil, r.insteadOf(why, err)
+			return nil, insteadOf(git, why, err)
 		}
 		list, err := parseDiff(string(staged))
 		if err != nil {

@@ -2,11 +2,13 @@ package gitrepo
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -19,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("no small disk can be mounted: %v", err)
+		needs.Skip(t, needs.Mounts, fmt.Sprintf("no small disk can be mounted: %v", err))
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(small, 2); err != nil {

@@ -11,10 +11,10 @@ import (
 
 // indexed are the paths of an index. absent says of each whether it is marked as one
 // without a file in the working tree.
-func (r *Repo) indexed(ctx context.Context, g *gitcmd.Git) (absent map[string]bool, err error) {
+func indexed(ctx context.Context, git *gitcmd.Git, g *gitcmd.Git) (absent map[string]bool, err error) {
 	out, err := g.Run(ctx, gitcmd.Invocation{Op: "list-files", Args: []string{"-v"}})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, git.Explain(err)
 	}
 	absent = map[string]bool{}
 	for line := range strings.SplitSeq(string(out), "\x00") {
@@ -28,7 +28,7 @@ func (r *Repo) indexed(ctx context.Context, g *gitcmd.Git) (absent map[string]bo
 // noneInTheWay fails when a file that is to be written is there and not tracked. git
 // looks at that itself, but for ignored files where it brings a stash back.
 func (r *Repo) noneInTheWay(ctx context.Context, g *gitcmd.Git, files []MovedFile) error {
-	index, err := r.indexed(ctx, g)
+	index, err := indexed(ctx, r.Git, g)
 	if err != nil {
 		return err
 	}

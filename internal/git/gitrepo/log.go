@@ -129,7 +129,7 @@ func (w *logWalk) next() (c *object.Commit, shown bool, err error) {
 // for it.
 func (w *logWalk) simplify(c *object.Commit) (bool, []plumbing.Hash, error) {
 	if len(c.Parents) == 0 {
-		same, err := w.r.samePath(plumbing.ZeroHash, c.Tree, w.path)
+		same, err := samePath(w.r.Objects, plumbing.ZeroHash, c.Tree, w.path)
 		return !same, nil, err
 	}
 	for i, hash := range c.Parents {
@@ -137,7 +137,7 @@ func (w *logWalk) simplify(c *object.Commit) (bool, []plumbing.Hash, error) {
 		if err != nil {
 			return false, nil, err
 		}
-		same, err := w.r.samePath(p.Tree, c.Tree, w.path)
+		same, err := samePath(w.r.Objects, p.Tree, c.Tree, w.path)
 		if err != nil {
 			return false, nil, err
 		}
@@ -149,7 +149,7 @@ func (w *logWalk) simplify(c *object.Commit) (bool, []plumbing.Hash, error) {
 }
 
 // samePath reports whether a path is the same below two trees.
-func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
+func samePath(objects *object.Store, a, b plumbing.Hash, path string) (bool, error) {
 	x, y := gitobject.TreeEntry{Mode: filemode.Dir, Hash: a}, gitobject.TreeEntry{Mode: filemode.Dir, Hash: b}
 	inX, inY := !a.IsZero(), !b.IsZero()
 	rest := path
@@ -159,7 +159,7 @@ func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
 	for {
 		switch {
 		case !inX || !inY:
-			return r.absent(x, inX, rest, y, inY)
+			return absent(objects, x, inX, rest, y, inY)
 		case x.Hash == y.Hash && x.Mode == y.Mode:
 			return true, nil
 		case rest == "":
@@ -168,25 +168,25 @@ func (r *Repo) samePath(a, b plumbing.Hash, path string) (bool, error) {
 		var elem string
 		elem, rest, _ = strings.Cut(rest, "/")
 		var err error
-		if x, inX, err = r.childOf(x, elem); err != nil {
+		if x, inX, err = childOf(objects, x, elem); err != nil {
 			return false, err
 		}
-		if y, inY, err = r.childOf(y, elem); err != nil {
+		if y, inY, err = childOf(objects, y, elem); err != nil {
 			return false, err
 		}
 	}
 }
 
 // childOf is child for what may be a file.
-func (r *Repo) childOf(e gitobject.TreeEntry, name string) (gitobject.TreeEntry, bool, error) {
+func childOf(objects *object.Store, e gitobject.TreeEntry, name string) (gitobject.TreeEntry, bool, error) {
 	if e.Mode != filemode.Dir {
 		return gitobject.TreeEntry{}, false, nil
 	}
-	return r.Objects.Child(e.Hash, name)
+	return objects.Child(e.Hash, name)
 }
 
 // absent is samePath once one side has come to an end.
-func (r *Repo) absent(x gitobject.TreeEntry, inX bool, rest string, y gitobject.TreeEntry, inY bool) (bool, error) {
+func absent(objects *object.Store, x gitobject.TreeEntry, inX bool, rest string, y gitobject.TreeEntry, inY bool) (bool, error) {
 	if !inX && !inY {
 		return true, nil
 	}
@@ -200,7 +200,7 @@ func (r *Repo) absent(x gitobject.TreeEntry, inX bool, rest string, y gitobject.
 		}
 		var ok bool
 		var err error
-		if e, ok, err = r.childOf(e, elem); err != nil || !ok {
+		if e, ok, err = childOf(objects, e, elem); err != nil || !ok {
 			return !ok, err
 		}
 	}

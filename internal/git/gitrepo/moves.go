@@ -48,7 +48,7 @@ var ErrMoved error = gitcmd.Failf(gitcmd.Conflicted, "the repository changed aft
 type place struct{ branch, commit string }
 
 func (r *Repo) place(ctx context.Context) (p place, err error) {
-	if p.branch, err = r.currentBranch(ctx); err == nil {
+	if p.branch, err = currentBranch(ctx, r.Git); err == nil {
 		p.commit, err = r.Head(ctx)
 	}
 	return p, err
@@ -67,7 +67,7 @@ func (r *Repo) still(ctx context.Context, p place) error {
 func (r *Repo) differ(ctx context.Context, from, to string) ([]MovedFile, error) {
 	for _, commit := range []*string{&from, &to} {
 		if *commit == "" {
-			empty, err := r.emptyTree(ctx)
+			empty, err := writeEmptyTree(ctx, r.Git)
 			if err != nil {
 				return nil, err
 			}
@@ -106,7 +106,7 @@ func (r *Repo) moves(ctx context.Context, from, to string) ([]MovedFile, error) 
 // unseen are the files of a commit that the index does not have, or has without one
 // in the working tree. git may write these although they are as in the commit before.
 func (r *Repo) unseen(ctx context.Context, g *gitcmd.Git, commit string) ([]MovedFile, error) {
-	index, err := r.indexed(ctx, g)
+	index, err := indexed(ctx, r.Git, g)
 	if err != nil {
 		return nil, err
 	}

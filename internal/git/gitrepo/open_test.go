@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -121,7 +122,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, "commondir"},
 		{"another user's", func(t *testing.T, r, victim *gittest.Repo) string {
 			if os.Geteuid() != 0 {
-				t.Skip("only root can give files away")
+				needs.Skip(t, needs.OtherUser, "only root can give files away")
 			}
 			if err := ownfile.Chown(r.Dir, 12345, 12345); err != nil {
 				t.Fatal(err)
@@ -143,7 +144,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestSafeDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
+		needs.Skip(t, needs.OtherUser, "only root can give files away")
 	}
 	r := gittest.New(t)
 	if err := ownfile.Chown(r.Dir, 12345, 12345); err != nil {

@@ -28,7 +28,7 @@ type PullResult struct {
 // conflicts, leaves everything but what was fetched as it was.
 func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context, *Move) error, hooks Hooks) (PullResult, error) {
 	res := PullResult{Files: []CommittedFile{}}
-	if what := r.busy(); what != "" {
+	if what := busy(r.GitDir); what != "" {
 		return res, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	at, err := r.place(ctx)
@@ -38,7 +38,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context
 	if at.branch == "" {
 		return res, gitcmd.Failf(gitcmd.Conflicted, "no branch is checked out, so there is nothing to pull into; switch to a branch")
 	}
-	if err := r.noConflicts(ctx); err != nil {
+	if err := noConflicts(ctx, r.Git); err != nil {
 		return res, err
 	}
 	res.Branch, res.From, res.To = at.branch, at.commit, at.commit
@@ -51,13 +51,13 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context
 	}
 	way := wayOf(conf, at.branch, rebase)
 	if way.rebase {
-		if err := r.clean(ctx, at.commit); err != nil {
+		if err := clean(ctx, r.Git, at.commit); err != nil {
 			return res, err
 		}
 	}
 	fork := ""
 	if way.rebase && at.commit != "" {
-		fork = r.forkPoint(ctx, conf, at.branch)
+		fork = forkPoint(ctx, r.Git, conf, at.branch)
 	}
 	if _, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "fetch", Network: true}); err != nil {
 		return res, r.Git.Explain(err)
@@ -78,7 +78,7 @@ func (r *Repo) Pull(ctx context.Context, rebase *bool, look func(context.Context
 		res.To = res.From
 		return res, err
 	}
-	if err := r.describePull(ctx, &res); err != nil || res.From == res.To {
+	if err := describePull(ctx, r.Git, &res); err != nil || res.From == res.To {
 		return res, err
 	}
 	if res.To == theirs.commit { // nothing was merged or made anew
@@ -159,12 +159,12 @@ func wayOf(conf gitcmd.Settings, branch string, rebase *bool) (w way) {
 }
 
 // clean fails when tracked files have changes, on which git makes no commit anew.
-func (r *Repo) clean(ctx context.Context, head string) error {
+func clean(ctx context.Context, git *gitcmd.Git, head string) error {
 	if head == "" {
 		return nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "tracked-changes", Args: []string{head}})
-	if err = r.Git.Explain(err); err == nil && len(out) > 0 {
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "tracked-changes", Args: []string{head}})
+	if err = git.Explain(err); err == nil && len(out) > 0 {
 		err = gitcmd.Failf(gitcmd.Conflicted, "changes that are not committed are in the way, so nothing was done; commit or stash them first")
 	}
 	return err
@@ -172,13 +172,13 @@ func (r *Repo) clean(ctx context.Context, head string) error {
 
 // forkPoint is the last commit that the branch has of its upstream's, whatever that
 // is by then; "" when it is not known.
-func (r *Repo) forkPoint(ctx context.Context, conf gitcmd.Settings, branch string) string {
+func forkPoint(ctx context.Context, git *gitcmd.Git, conf gitcmd.Settings, branch string) string {
 	name, ok := strings.CutPrefix(conf.Value("branch."+branch+".merge"), "refs/heads/")
 	if !ok {
 		return ""
 	}
 	upstream := "refs/remotes/" + conf.Value("branch."+branch+".remote") + "/" + name
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "fork-point", Args: []string{upstream, "refs/heads/" + branch}})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "fork-point", Args: []string{upstream, "refs/heads/" + branch}})
 	if err != nil {
 		return ""
 	}
@@ -205,7 +205,7 @@ func (r *Repo) fetched(ctx context.Context) (t theirs, err error) {
 		if t.commit != "" {
 			return t, gitcmd.Failf(gitcmd.Unavailable, "the branch has several upstreams, which is not done here; the user can run git pull")
 		}
-		if t.commit, err = r.resolveRev(ctx, f[0]+"^{commit}"); err != nil {
+		if t.commit, err = resolveRev(ctx, r.Git, f[0]+"^{commit}"); err != nil {
 			return t, err
 		}
 		t.words = f[2]
@@ -217,13 +217,13 @@ func (r *Repo) fetched(ctx context.Context) (t theirs, err error) {
 }
 
 // ancestor reports whether a commit is one, or an ancestor of another.
-func (r *Repo) ancestor(ctx context.Context, a, b string) (bool, error) {
-	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "is-ancestor", Args: []string{a, b}})
+func ancestor(ctx context.Context, git *gitcmd.Git, a, b string) (bool, error) {
+	_, err := git.Run(ctx, gitcmd.Invocation{Op: "is-ancestor", Args: []string{a, b}})
 	var exit *gitcmd.ExitError
 	if errors.As(err, &exit) && exit.Code == 1 {
 		return false, nil
 	}
-	return err == nil, r.Git.Explain(err)
+	return err == nil, git.Explain(err)
 }
 
 // bringIn makes the commit that a pull ends at. The working tree has no part in it:
@@ -232,11 +232,11 @@ func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork stri
 	if at.commit == "" {
 		return t.commit, nil
 	}
-	has, err := r.ancestor(ctx, t.commit, at.commit)
+	has, err := ancestor(ctx, r.Git, t.commit, at.commit)
 	if err != nil || has {
 		return at.commit, err
 	}
-	forward, err := r.ancestor(ctx, at.commit, t.commit)
+	forward, err := ancestor(ctx, r.Git, at.commit, t.commit)
 	switch {
 	case err != nil:
 		return "", err
@@ -283,7 +283,7 @@ func (r *Repo) bringIn(ctx context.Context, at place, t theirs, w way, fork stri
 	if err == nil {
 		return a.head(ctx)
 	}
-	if conflicts, _ := unmergedIn(ctx, a.Git); len(conflicts) > 0 {
+	if conflicts, _ := unmerged(ctx, a.Git); len(conflicts) > 0 {
 		return "", gitcmd.Failf(gitcmd.Conflicted, "%s with the upstream has conflicts in %s, so nothing was done; the branch is as it was", what, listed(conflicts))
 	}
 	return "", r.Git.Explain(err)
@@ -342,7 +342,7 @@ func (a *aside) merge(ctx context.Context, t theirs, message string, w way) erro
 }
 
 // describePull tells from the commits before and after what happened.
-func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
+func describePull(ctx context.Context, git *gitcmd.Git, res *PullResult) error {
 	if res.From == res.To {
 		res.State = "up to date"
 		return nil
@@ -351,13 +351,13 @@ func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
 	if res.From == "" {
 		return nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--max-count=1", "--parents", res.To}})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--max-count=1", "--parents", res.To}})
 	if err != nil {
-		return r.Git.Explain(err)
+		return git.Explain(err)
 	}
-	kept, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--count", res.From, "^" + res.To}})
+	kept, err := git.Run(ctx, gitcmd.Invocation{Op: "list-commits", Args: []string{"--count", res.From, "^" + res.To}})
 	if err != nil {
-		return r.Git.Explain(err)
+		return git.Explain(err)
 	}
 	switch parents := strings.Fields(string(out)); {
 	case strings.TrimSpace(string(kept)) != "0":
@@ -365,7 +365,7 @@ func (r *Repo) describePull(ctx context.Context, res *PullResult) error {
 	case len(parents) > 2 && parents[1] == res.From:
 		res.State = "merged"
 	}
-	files, err := r.changedBy(ctx, res.To, []string{res.From})
+	files, err := changedBy(ctx, git, res.To, []string{res.From})
 	for _, f := range files {
 		res.Files = append(res.Files, CommittedFile{f.path, f.what})
 	}

@@ -24,7 +24,7 @@ type PushResult struct {
 // of the same name. It never forces.
 func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool, hooks Hooks) (PushResult, error) {
 	var res PushResult
-	branch, err := r.currentBranch(ctx)
+	branch, err := currentBranch(ctx, r.Git)
 	if err != nil {
 		return res, err
 	}
@@ -53,7 +53,7 @@ func (r *Repo) Push(ctx context.Context, remote string, setUpstream bool, hooks 
 	res.To = strings.TrimPrefix(res.To, "refs/heads/")
 	flag, summary := pushState(string(out))
 	if err != nil {
-		return res, r.refusedPush(err, flag, summary, res)
+		return res, refusedPush(r.Git, err, flag, summary, res)
 	}
 	res.State = map[string]string{"=": "up to date", "*": "created"}[flag]
 	if res.State == "" {
@@ -74,7 +74,7 @@ func (r *Repo) beforePush(ctx context.Context, m *moment, conf gitcmd.Settings, 
 	if err != nil {
 		return err
 	}
-	theirs, err := r.resolveRev(ctx, "refs/remotes/"+res.Remote+"/"+strings.TrimPrefix(res.To, "refs/heads/"))
+	theirs, err := resolveRev(ctx, r.Git, "refs/remotes/"+res.Remote+"/"+strings.TrimPrefix(res.To, "refs/heads/"))
 	if err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func pushState(out string) (flag, summary string) {
 }
 
 // refusedPush says why a push did not happen.
-func (r *Repo) refusedPush(err error, flag, summary string, res PushResult) error {
+func refusedPush(git *gitcmd.Git, err error, flag, summary string, res PushResult) error {
 	var exit *gitcmd.ExitError
 	if !errors.As(err, &exit) || flag != "!" {
-		return r.Git.Explain(err)
+		return git.Explain(err)
 	}
 	switch {
 	case strings.Contains(summary, "fetch first"), strings.Contains(summary, "non-fast-forward"):

@@ -29,7 +29,7 @@ func (r *Repo) head() (head, error) {
 		return h, nil
 	}
 	h.branch = strings.TrimPrefix(ref.Target().String(), "refs/heads/")
-	h.hash, err = r.refOf(ref.Target())
+	h.hash, err = refOf(r.storage, ref.Target())
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		err = nil
 	}
@@ -38,8 +38,8 @@ func (r *Repo) head() (head, error) {
 
 // refOf returns the object that a ref leads to. It fails with
 // plumbing.ErrReferenceNotFound if there is no such ref.
-func (r *Repo) refOf(name plumbing.ReferenceName) (plumbing.Hash, error) {
-	ref, err := storer.ResolveReference(r.storage, name)
+func refOf(storage storage, name plumbing.ReferenceName) (plumbing.Hash, error) {
+	ref, err := storer.ResolveReference(storage, name)
 	switch {
 	case errors.Is(err, storer.ErrMaxResolveRecursion):
 		return plumbing.ZeroHash, fmt.Errorf("%s: %w: it refers to itself", name, gitfile.ErrCorrupt)

@@ -57,7 +57,6 @@ type Repo struct {
 	storage storage
 	configs gitconfig.Cache
 
-	index    *index.Last
-	resident resident
-	Git      *gitcmd.Git
+	index *index.Last
+	Git   *gitcmd.Git
 }

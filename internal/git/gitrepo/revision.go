@@ -77,7 +77,7 @@ func (r *Repo) Resolve(text string) (plumbing.Hash, error) {
 				return plumbing.ZeroHash, fmt.Errorf("%w: %q counts too far", ErrNoSuchRev, text)
 			}
 		}
-		if hash, err = r.step(hash, steps[0], n, text); err != nil {
+		if hash, err = step(r.Objects, hash, steps[0], n, text); err != nil {
 			return plumbing.ZeroHash, err
 		}
 		if steps = steps[digits:]; steps != "" && steps[0] != '~' && steps[0] != '^' {
@@ -88,13 +88,13 @@ func (r *Repo) Resolve(text string) (plumbing.Hash, error) {
 }
 
 // step goes from a commit to its n-th ancestor (~) or its n-th parent (^).
-func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.Hash, error) {
+func step(objects *object.Store, hash plumbing.Hash, op byte, n int, text string) (plumbing.Hash, error) {
 	parent, times := 1, n
 	if op == '^' {
 		parent, times = n, min(n, 1)
 	}
 	for range times {
-		c, err := r.Objects.Commit(hash)
+		c, err := objects.Commit(hash)
 		if err != nil {
 			return hash, err
 		}
@@ -110,7 +110,7 @@ func (r *Repo) step(hash plumbing.Hash, op byte, n int, text string) (plumbing.H
 // before a hash unless that is whole, as with git.
 func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 	if hash, ok := object.ParseHash(name); ok {
-		return r.commitAt(hash, name)
+		return commitAt(r.Objects, hash, name)
 	}
 	if name == "@" || name == "" {
 		name = "HEAD"
@@ -120,9 +120,9 @@ func (r *Repo) resolveName(name string) (plumbing.Hash, error) {
 		if !strings.HasPrefix(full, "refs/") && !specialRef(full) {
 			continue
 		}
-		hash, err := r.refOf(plumbing.ReferenceName(full))
+		hash, err := refOf(r.storage, plumbing.ReferenceName(full))
 		if err == nil {
-			return r.commitAt(hash, name)
+			return commitAt(r.Objects, hash, name)
 		}
 		switch {
 		case name != "HEAD":
@@ -155,10 +155,10 @@ func specialRef(name string) bool {
 	return strings.HasSuffix(name, "HEAD")
 }
 
-func (r *Repo) commitAt(hash plumbing.Hash, name string) (plumbing.Hash, error) {
-	hash, err := r.Objects.Peel(hash)
+func commitAt(objects *object.Store, hash plumbing.Hash, name string) (plumbing.Hash, error) {
+	hash, err := objects.Peel(hash)
 	if err == nil {
-		_, err = r.Objects.Commit(hash)
+		_, err = objects.Commit(hash)
 	}
 	if errors.Is(err, object.ErrMissing) {
 		err = fmt.Errorf("%w: %q; the repository does not have that commit", ErrNoSuchRev, name)

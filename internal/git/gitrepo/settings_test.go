@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -167,4 +168,44 @@ func TestHeadUnreadable(t *testing.T) {
 		}
 		r.Write(c.file, string(before))
 	}
+}
+
+// TestUserIgnores: the user's ignore file is that which git takes, also once its
+// settings or the repository change.
+func TestUserIgnores(t *testing.T) {
+	r := gittest.New(t)
+	dir := r.Path("")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	outside := t.TempDir()
+	global := filepath.Join(t.TempDir(), "config")
+	t.Setenv("GIT_CONFIG_GLOBAL", global)
+	standard := gitconfig.UserFile("ignore")
+	set := func(file, text string) {
+		t.Helper()
+		if err := ownfile.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var u UserIgnores
+	check := func(what, here, elsewhere string) {
+		t.Helper()
+		if got := u.File(dir); got != here {
+			t.Errorf("%s: %s, want %s", what, got, here)
+		}
+		if got := u.File(outside); got != elsewhere {
+			t.Errorf("%s, without a repository: %s, want %s", what, got, elsewhere)
+		}
+	}
+	set(global, "")
+	check("nothing is set", standard, standard)
+	set(global, "[core]\n\texcludesFile = /the/user's\n")
+	check("by the user", "/the/user's", "/the/user's")
+	set(global, "[core]\n\texcludesFile = ~/mine\n")
+	check("in the home", filepath.Join(os.Getenv("HOME"), "mine"), filepath.Join(os.Getenv("HOME"), "mine"))
+	own, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(filepath.Join(dir, ".git", "config"), string(own)+"[core]\n\texcludesFile = rules\n")
+	check("by the repository", filepath.Join(dir, "rules"), filepath.Join(os.Getenv("HOME"), "mine"))
 }

@@ -49,11 +49,11 @@ func (r *Repo) Stage(ctx context.Context, req StageRequest) (StageResult, error)
 	if len(paths) == 0 && req.Below != "" && req.Below != "." {
 		paths = []string{req.Below}
 	}
-	changes, err := r.changes(ctx, paths)
+	changes, err := changes(ctx, r.Git, paths)
 	if err != nil {
 		return StageResult{}, err
 	}
-	return r.stage(ctx, req, changes, func(files []change) error { return r.addToIndex(ctx, files) })
+	return r.stage(ctx, req, changes, func(files []change) error { return addToIndex(ctx, r.Git, files) })
 }
 
 // change is a file of the working tree that is not as the index has it.
@@ -64,10 +64,10 @@ type change struct {
 
 // changes lists what could be staged at or below paths, and what of that is
 // ignored.
-func (r *Repo) changes(ctx context.Context, paths []string) ([]change, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "status", Args: []string{"--ignored=matching"}, Paths: paths})
+func changes(ctx context.Context, git *gitcmd.Git, paths []string) ([]change, error) {
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "status", Args: []string{"--ignored=matching"}, Paths: paths})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, git.Explain(err)
 	}
 	var list []change
 	for entry := range strings.SplitSeq(string(out), "\x00") {
@@ -112,7 +112,7 @@ func parseChange(entry string) (change, bool) {
 // stage sorts changes into what is staged, by add, and what is not.
 func (r *Repo) stage(ctx context.Context, req StageRequest, changes []change, add func([]change) error) (StageResult, error) {
 	res := StageResult{Files: []StagedFile{}}
-	blocked, err := r.filtered(ctx, changes)
+	blocked, err := filtered(ctx, r.Git, changes)
 	if err != nil {
 		return res, err
 	}
@@ -170,11 +170,11 @@ func reason(c change, req StageRequest, blocked map[string]string) *gitcmd.Failu
 
 // filtered finds the changes whose content would have to go through a filter
 // that doesn't run.
-func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]string, error) {
+func filtered(ctx context.Context, git *gitcmd.Git, changes []change) (map[string]string, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	conf, err := r.Git.Settings(ctx)
+	conf, err := git.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +188,9 @@ func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]strin
 			in.WriteString(c.path + "\x00")
 		}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "attributes", Args: []string{"filter"}, Stdin: []byte(in.String())})
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "attributes", Args: []string{"filter"}, Stdin: []byte(in.String())})
 	if err != nil {
-		return nil, r.Git.Explain(err)
+		return nil, git.Explain(err)
 	}
 	blocked := map[string]string{}
 	for f := range slices.Chunk(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), 3) {
@@ -203,7 +203,7 @@ func (r *Repo) filtered(ctx context.Context, changes []change) (map[string]strin
 
 // known reports whether a path is in the index or in the working tree.
 func (r *Repo) known(ctx context.Context, p string) bool {
-	if gitfile.Exists(r.abs(p)) {
+	if gitfile.Exists(abs(r.Dir, p)) {
 		return true
 	}
 	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "list-files", Paths: []string{p}})
@@ -211,11 +211,11 @@ func (r *Repo) known(ctx context.Context, p string) bool {
 }
 
 // addToIndex stages files as they are in the working tree.
-func (r *Repo) addToIndex(ctx context.Context, files []change, env ...string) error {
+func addToIndex(ctx context.Context, git *gitcmd.Git, files []change, env ...string) error {
 	var in strings.Builder
 	for _, c := range files {
 		in.WriteString(c.path + "\x00")
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "stage", Stdin: []byte(in.String()), Env: env})
-	return r.Git.Explain(err)
+	_, err := git.Run(ctx, gitcmd.Invocation{Op: "stage", Stdin: []byte(in.String()), Env: env})
+	return git.Explain(err)
 }

@@ -22,7 +22,7 @@ type Stash struct {
 // Stashes lists what was put away, the newest first.
 func (r *Repo) Stashes(ctx context.Context) ([]Stash, error) {
 	list := []Stash{}
-	if hash, err := r.resolveRev(ctx, "refs/stash"); err != nil || hash == "" {
+	if hash, err := resolveRev(ctx, r.Git, "refs/stash"); err != nil || hash == "" {
 		return list, err
 	}
 	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "stash-list"})
@@ -47,7 +47,7 @@ func (r *Repo) LookAtStashPush(ctx context.Context, message, below string) (*Mov
 	if strings.ContainsAny(message, "\x00\n") {
 		return nil, gitcmd.Failf(gitcmd.Invalid, "message: must be one line")
 	}
-	if what := r.busy(); what != "" {
+	if what := busy(r.GitDir); what != "" {
 		return nil, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	at, err := r.place(ctx)
@@ -109,7 +109,7 @@ func (r *Repo) stashPush(ctx context.Context, at place, looked []MovedFile, mess
 	if made == "" {
 		return gitcmd.Failf(gitcmd.Conflicted, "there are no changes of tracked files to put away; new files stay where they are")
 	}
-	res, err := r.describe(ctx, made)
+	res, err := describeCommit(ctx, r.Git, made)
 	if err == nil {
 		_, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "stash-store", Args: []string{"--message=" + res.Subject, made}})
 	}
@@ -165,14 +165,14 @@ const asStash = "[merge]\n\trenames = false\n\tdirectoryRenames = false\n"
 // LookAtStashApply looks at what bringing a stash back would change. With pop it is
 // dropped after that; it stays when there are conflicts.
 func (r *Repo) LookAtStashApply(ctx context.Context, nth int, pop bool) (*Move, error) {
-	if err := r.noConflicts(ctx); err != nil {
+	if err := noConflicts(ctx, r.Git); err != nil {
 		return nil, err
 	}
 	at, err := r.place(ctx)
 	if err != nil {
 		return nil, err
 	}
-	stash, err := r.stashAt(ctx, nth)
+	stash, err := stashAt(ctx, r.Git, nth)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (r *Repo) LookAtStashApply(ctx context.Context, nth int, pop bool) (*Move, 
 			return "", err
 		}
 		ctx = context.WithoutCancel(ctx)
-		if now, err := r.stashAt(ctx, nth); err != nil || now != stash {
+		if now, err := stashAt(ctx, r.Git, nth); err != nil || now != stash {
 			return "the stash came back and is kept: the list of stashes changed meanwhile", err
 		}
 		return "", r.StashDrop(ctx, nth)
@@ -196,12 +196,12 @@ func (r *Repo) LookAtStashApply(ctx context.Context, nth int, pop bool) (*Move, 
 }
 
 // stashAt is the commit of a stash, "" when there is none.
-func (r *Repo) stashAt(ctx context.Context, nth int) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{stashName(nth) + "^{commit}"}})
+func stashAt(ctx context.Context, git *gitcmd.Git, nth int) (string, error) {
+	out, err := git.Run(ctx, gitcmd.Invocation{Op: "resolve", Args: []string{stashName(nth) + "^{commit}"}})
 	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && exit.Stderr == "" {
 		return "", nil // or there are fewer
 	}
-	return strings.TrimSpace(string(out)), r.Git.Explain(err)
+	return strings.TrimSpace(string(out)), git.Explain(err)
 }
 
 // inStash are the files that a stash writes: what was changed since the commit that
@@ -247,7 +247,7 @@ func (r *Repo) stashApply(ctx context.Context, at place, stash string, files []M
 	if failed == nil {
 		return a.giveBack(ctx, h)
 	}
-	conflicts, err := unmergedIn(ctx, a.Git)
+	conflicts, err := unmerged(ctx, a.Git)
 	if err != nil || len(conflicts) == 0 {
 		return r.Git.Explain(failed)
 	}

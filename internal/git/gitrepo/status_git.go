@@ -24,7 +24,7 @@ func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*St
 	}
 	out, err := r.Git.Run(ctx, c)
 	if err != nil {
-		return nil, r.insteadOf(why, err)
+		return nil, insteadOf(r.Git, why, err)
 	}
 	st, err := parseStatus(string(out))
 	if err != nil {
@@ -40,8 +40,8 @@ func (r *Repo) statusByGit(ctx context.Context, o StatusOptions, why error) (*St
 }
 
 // insteadOf is the error of a run of git that was to do what the process can't.
-func (r *Repo) insteadOf(why, err error) error {
-	return fmt.Errorf("%w, and by the git command: %w", why, r.Git.Explain(err))
+func insteadOf(git *gitcmd.Git, why, err error) error {
+	return fmt.Errorf("%w, and by the git command: %w", why, git.Explain(err))
 }
 
 // parseStatus reads what git status --porcelain=v1 --branch -z prints.

@@ -3,9 +3,7 @@ package gitrepo
 import (
 	"context"
 	"io/fs"
-	"maps"
 	"runtime"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 )
@@ -29,8 +28,7 @@ type sweep struct {
 	index     *index.Raw
 	conf      sweepConfig
 	untracked Untracked
-	over      Over                  // laid over the working tree: only what git ignores, and which names are absent, is looked at here
-	watched   func(dir string) bool // nil: nobody follows the changes
+	over      Over // laid over the working tree: only what git ignores, and which names are absent, is looked at here
 	ctx       context.Context
 
 	mu     sync.Mutex
@@ -71,8 +69,6 @@ type sweeper struct {
 	unsure    []int // entries whose content has to tell
 	modules   []int // submodules that are there
 	untracked []string
-	blind     map[string]bool // directories whose changes nobody reports
-	owner     string          // the directory whose names are compared
 
 	st   workspace.FileStat
 	buf  []byte
@@ -91,7 +87,23 @@ type swept struct {
 	unsure    []int
 	modules   []int
 	untracked []string
-	blind     map[string]bool // directories of the index whose changes nobody reports
+}
+
+// worktreeState compares the working tree with the index, contents too where nothing else tells.
+func (r *Repo) worktreeState(ctx context.Context, conf gitconfig.Values, o StatusOptions) (*index.Raw, swept, error) {
+	x, err := r.index.Read()
+	if err != nil {
+		return nil, swept{}, err
+	}
+	s := &sweep{
+		r: r, index: x, untracked: o.Untracked, over: o.Over, ctx: ctx,
+		conf: sweepConfig{fileMode: conf.Bool("core.filemode", true), sparse: conf.Bool("core.sparsecheckout", false)},
+	}
+	found, err := s.run(below(o.Below))
+	if err == nil {
+		err = r.decide(ctx, x, conf, o.Untracked, &found)
+	}
+	return x, found, err
 }
 
 // run compares what is below a directory, given with a slash at its end.
@@ -108,7 +120,7 @@ func (s *sweep) run(below string) (swept, error) {
 	s.workers = make([]*sweeper, n)
 	var wg sync.WaitGroup
 	for i := range s.workers {
-		s.workers[i] = s.worker()
+		s.workers[i] = &sweeper{sweep: s}
 		wg.Go(s.workers[i].work)
 	}
 	wg.Wait()
@@ -120,20 +132,17 @@ func (s *sweep) run(below string) (swept, error) {
 	}
 	s.mu.Lock() // the end of the context may be under way
 	defer s.mu.Unlock()
-	return s.gather(s.workers), s.err
+	return s.gather(), s.err
 }
 
-func (s *sweep) worker() *sweeper { return &sweeper{sweep: s, blind: map[string]bool{}} }
-
-// gather puts together what workers found.
-func (s *sweep) gather(workers []*sweeper) swept {
-	all := swept{blind: map[string]bool{}}
-	for _, w := range workers {
+// gather puts together what the workers found.
+func (s *sweep) gather() swept {
+	var all swept
+	for _, w := range s.workers {
 		all.changed = append(all.changed, w.changed...)
 		all.unsure = append(all.unsure, w.unsure...)
 		all.modules = append(all.modules, w.modules...)
 		all.untracked = append(all.untracked, w.untracked...)
-		maps.Copy(all.blind, w.blind)
 	}
 	sort.Ints(all.unsure)
 	sort.Ints(all.modules)
@@ -277,9 +286,6 @@ func (w *sweeper) dir(d *sweepDir) error {
 // compareDir compares what is directly in a directory, and gathers its
 // subdirectories in w.subs. differ says that names are to be compared.
 func (w *sweeper) compareDir(d *sweepDir) (differ bool, err error) {
-	if w.watched != nil && !w.watched(d.path) {
-		w.blind[d.path] = true
-	}
 	c, err := w.entries(d)
 	if err != nil || w.sweep.untracked == UntrackedNone || d.excluded {
 		return false, err
@@ -291,39 +297,6 @@ func (w *sweeper) compareDir(d *sweepDir) (differ bool, err error) {
 		d.ownRules(w.sweep)
 	}
 	return differ, nil
-}
-
-// some compares what is directly in some directories, and what they hold that
-// the index doesn't have.
-func (s *sweep) some(dirs []string) (swept, error) {
-	w := s.worker()
-	for _, path := range dirs {
-		if err := s.ctx.Err(); err != nil {
-			return swept{}, err
-		}
-		d, err := s.open(path)
-		if err != nil {
-			return swept{}, err
-		}
-		differ, err := w.compareDir(d)
-		if err == nil && (differ || w.subMissing(d)) {
-			err = w.compareNames(d)
-		}
-		d.release()
-		if err != nil {
-			return swept{}, err
-		}
-	}
-	return s.gather([]*sweeper{w}), nil
-}
-
-// subMissing reports whether one of the subdirectories that look gathered isn't
-// there. Something that the index doesn't have may stand in its place, and a
-// count doesn't tell.
-func (w *sweeper) subMissing(d *sweepDir) bool {
-	return slices.ContainsFunc(w.subs, func(sub *sweepDir) bool {
-		return w.kind(d.handle, sub.name) != fs.ModeDir
-	})
 }
 
 // Count reports whether a directory has another number of entries than the

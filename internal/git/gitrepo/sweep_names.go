@@ -34,7 +34,6 @@ func (w *sweeper) compareNames(d *sweepDir) error {
 	if w.sweep.untracked == UntrackedNone || d.excluded || d.listed.Swap(true) {
 		return nil
 	}
-	w.owner = d.path
 	known := map[string]int{}
 	skip := len(d.path)
 	for i := d.lo; i < d.hi; {
@@ -112,9 +111,6 @@ func (w *sweeper) kind(dir workspace.StatDir, name []byte) fs.FileMode {
 func (w *sweeper) inside(up workspace.StatDir, name []byte, path string, rules workspace.GitRules) bool {
 	if w.isRepo(path) {
 		return true
-	}
-	if w.watched != nil && !w.watched(path) {
-		w.blind[w.owner] = true
 	}
 	dir, err := up.Enter(name)
 	if err != nil {

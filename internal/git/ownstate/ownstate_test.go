@@ -9,6 +9,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -76,7 +77,7 @@ func TestTracked(t *testing.T) {
 // TestAnotherOwner: what another user wrote is set aside, a directory with all that is in it. Only root can make that.
 func TestAnotherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("files of another user can't be made")
+		needs.Skip(t, needs.OtherUser, "files of another user can't be made")
 	}
 	dir := t.TempDir()
 	write(t, dir, journal, "evil", ".sidecar/state/runs/a.jsonl", "evil", ".sidecar/state/runs/b.jsonl", "mine", ".sidecar/logs/audit.jsonl", "evil", ".sidecar/state/x", "mine")
@@ -102,7 +103,7 @@ func TestKinds(t *testing.T) {
 	}
 	write(t, dir, ".sidecar/state/pending/lock", "1", ".sidecar/logs", "a file", ".sidecar/set-aside-1", "in the way")
 	if err := ownfile.Symlink(decoy, filepath.Join(dir, journal)); err != nil {
-		t.Skip("there are no links: ", err)
+		needs.Skip(t, needs.Links, "there are no links: ", err)
 	}
 	said, err := SetAside(statedir.Dir(dir), gitrepo.Options{})
 	if err != nil || len(said) != 2 {

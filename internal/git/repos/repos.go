@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 )
 
@@ -23,9 +22,6 @@ type Repos struct {
 	Options gitrepo.Options
 	// Shadow is the shadow workspace that a directory lies in, or "".
 	Shadow func(dir string) string
-	// Watch reports what changes on the disk, so that a repository whose top is
-	// one of its folders remembers its status; nil: none does.
-	Watch *watch.Lazy
 
 	mu   sync.Mutex
 	list []*gitrepo.Repo // the last one that was used comes last
@@ -53,8 +49,5 @@ func (r *Repos) Open(_ context.Context, dir string) (*gitrepo.Repo, error) {
 		r.list = r.list[1:]
 	}
 	r.list = append(r.list, now)
-	if r.Watch != nil {
-		follow(r.Watch, now)
-	}
 	return now, nil
 }

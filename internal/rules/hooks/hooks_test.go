@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -178,6 +180,22 @@ func TestAnswers(t *testing.T) {
 		{"stop", PreToolUse, 0, `{"continue": false, "stopReason": "enough"}`, "halt=enough", ""},
 		{"no JSON", PreToolUse, 0, `{"decision": `, "", "not the JSON"},
 		{"another type", PreToolUse, 0, `{"decision": 7}`, "", "not the JSON"},
+		{"words before it", PreToolUse, 0, "env loaded\n" + `{"decision": "block", "reason": "no"}`, "decision=deny reason=no", ""},
+		{"words on its line", PreToolUse, 0, "checking {a} … " + `{"decision": "block", "reason": "no"}` + "\n", "decision=deny reason=no", ""},
+		{"words behind it", PreToolUse, 0, `{"decision": "block", "reason": "no"}` + "\nDone.\n", "decision=deny reason=no", ""},
+		{"words before several lines", PreToolUse, 0, "f() { true; }\n{\n  \"hookSpecificOutput\": {\n    \"permissionDecision\": \"ask\"\n  }\n}\n", "decision=ask", ""},
+		{"a mark of UTF-8", PreToolUse, 0, "\ufeff" + `{"decision": "block", "reason": "no"}`, "decision=deny reason=no", ""},
+		{"the mark, and words", PreToolUse, 0, "\ufeffhello\n\ufeff" + `{"decision": "block", "reason": "no"}`, "decision=deny reason=no", ""},
+		{"UTF-16", PreToolUse, 0, wide(`{"decision": "block", "reason": "no"}`), "decision=deny reason=no", ""},
+		{"JSON of somebody else", PreToolUse, 0, `{"type": "banner"}` + "\n" + `{"decision": "block", "reason": "no"}` + "\n" + `{"level": 30}`, "decision=deny reason=no", ""},
+		{"two answers", PreToolUse, 0, `{"decision": "block", "reason": "no"}` + "\n" + `{"decision": "approve", "systemMessage": "hm"}`, "decision=deny reason=no said=hm", ""},
+		{"words and an answer at the start", SessionStart, 0, "Use tabs.\n" + specific(SessionStart, `"additionalContext": "x"`), "context=Use tabs.|x", ""},
+		{"words and one that is cut", PreToolUse, 0, "env loaded\n" + `{"decision": "block", "rea`, "", "not the JSON"},
+		{"words and one that is misspelt", PreToolUse, 0, "env loaded\n" + `{"hookSpecificOutput": {"permissionDecision": "deny",}}`, "", "not the JSON"},
+		{"a part of one that is misspelt", PreToolUse, 0, `x {"a", "b": {"decision": "approve"}}`, "", "not the JSON"},
+		{"words and a decision that is none", PreToolUse, 0, "env loaded\n" + `{"decision": "maybe"}`, "", `is "maybe"`},
+		{"words with brackets", PostToolUse, 0, "formatted:\n{ x }\n{\"a\": 1}\n", "", ""},
+		{"many brackets", PostToolUse, 0, strings.Repeat("{\"a\":[", 100_000), "", "not the JSON"},
 		{"too much", PreToolUse, 0, strings.Repeat("x", maxAnswer+1), "", "more than"},
 		{"a long reason", PreToolUse, 0, `{"decision": "block", "reason": "` + strings.Repeat("é", maxContext) + `"}`, "decision=deny reason=" + strings.Repeat("é", maxContext/2) + "…", ""},
 	} {
@@ -195,6 +213,15 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wide is a text in UTF-16, as PowerShell may write it.
+func wide(text string) string {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return string(b)
 }
 
 // rig is a runner whose hooks are processes that nobody confines.

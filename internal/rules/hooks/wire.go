@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,18 +73,27 @@ func (e ended) read(row Row, tool string) (Outcome, error) {
 	case len(e.out) > maxAnswer:
 		return Outcome{}, fmt.Errorf("it wrote more than %d bytes", maxAnswer)
 	}
-	out := bytes.TrimSpace(e.out)
-	if len(out) == 0 || out[0] != '{' {
-		if len(out) > 0 && (row.Event == SessionStart || row.Event == UserPromptSubmit) {
-			return Outcome{Context: []string{bounded(string(out))}}, nil
-		}
-		return Outcome{}, nil // words for people
-	}
-	var a answer
-	if err := json.Unmarshal(out, &a); err != nil {
+	answers, words, err := split(e.out)
+	if err != nil {
 		return Outcome{}, fmt.Errorf("its answer is not the JSON of a hook: %w", err)
 	}
-	return a.outcome(row, tool)
+	var o Outcome
+	for _, data := range answers {
+		var a answer
+		if err := json.Unmarshal(data, &a); err != nil {
+			return Outcome{}, fmt.Errorf("its answer is not the JSON of a hook: %w", err)
+		}
+		more, err := a.outcome(row, tool)
+		if err != nil {
+			return Outcome{}, err
+		}
+		o.add(more, "")
+		o.said = orElse(more.said, o.said)
+	}
+	if words != "" && (row.Event == SessionStart || row.Event == UserPromptSubmit) {
+		o.Context = append([]string{bounded(words)}, o.Context...)
+	}
+	return o, nil
 }
 
 // outcome checks an answer and says what it comes to at an event.

@@ -10,8 +10,9 @@ import (
 // Mode is a choice of view, destination and question. Whoever needs to know
 // what a mode means reads its fields; nobody compares its name.
 type Mode struct {
-	Name string
-	Help string // one sentence for people
+	Name   string
+	Help   string // one sentence for people
+	Advice string // what it asks of our own agent
 
 	SeesPending bool // tools see the review queue over the buffers, else the buffers alone
 	ToStore     bool // changes go to the review queue, else to the editor
@@ -99,31 +100,42 @@ func Names() []string {
 	return names
 }
 
+const (
+	held  = "Edits that wait for review are part of the files as you read them and as commands see them."
+	asked = "Each question takes the user's time: make few changes, each whole, and none to try something out."
+)
+
 var modes = [...]Mode{
 	{
 		Name: "autonomous", Help: "Asks only about what can't be undone and what always asks.",
+		Advice:    "Edits are written at once, and nobody looks at each: be careful with what can't be taken back.",
 		Behaviour: Behaviour{Name: "autonomous", Reads: Allow, Edits: Allow, Execs: Allow, NewHosts: Allow},
 	},
 	{
 		Name: "cautious", Help: "Asks before every edit, with the diff, and before everything that runs.",
+		Advice:    asked,
 		Behaviour: Behaviour{Name: "cautious", Reads: Allow, Edits: Ask, Execs: Ask, NewHosts: Ask},
 	},
 	{
 		Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
+		Advice:      held + " Nothing of them is on the user's disk yet, so do not ask the user to run anything over them.",
 		SeesPending: true, ToStore: true,
 		Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
 	},
 	{
 		Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all, and asks before everything else that runs.",
+		Advice:      held + " They are accepted together or not at all: keep to one task, and queue its commit if one was asked for.",
 		SeesPending: true, ToStore: true, Batch: true,
 		Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
 	},
 	{
 		Name: "plan", Help: "Only reads, until the user has seen the plan and chooses another mode.",
+		Advice:    held,
 		Behaviour: Behaviour{Name: "plan", Reads: Allow, Edits: Deny, Execs: Deny, NewHosts: Ask},
 	},
 	{
 		Name: "manual", Help: "Asks about everything, reads too.",
+		Advice:    asked,
 		Behaviour: Behaviour{Name: "manual", Reads: Ask, Edits: Ask, Execs: Ask, NewHosts: Ask},
 	},
 }

@@ -58,6 +58,7 @@ type Facts struct {
 
 	Permission     Outcome   // what the settings say about the tool
 	ModePermission Outcome   // what the mode itself says about the tool
+	Proposes       bool      // who calls has propose_plan
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
 
 	AllowedBefore bool // a person allowed exactly this for the session
@@ -78,9 +79,9 @@ func (b Behaviour) row(access string) (o Outcome, kind, what string) {
 	case read:
 		return b.Reads, "reads", "reads"
 	case edit:
-		return b.Edits, "edits", "edits files"
+		return b.Edits, "edits", "edits"
 	}
-	return b.Execs, "execs", "runs programs or changes things outside the files"
+	return b.Execs, "execs", "commands"
 }
 
 // Who decided.
@@ -127,10 +128,10 @@ func byMode(f Facts) Verdict {
 	v := Verdict{Outcome: o, Rule: "mode." + name + "." + kind, By: ByMode}
 	does := "the mode " + name
 	if o == Allow {
-		v.Reason = does + " allows a tool that " + what
+		v.Reason = does + " allows " + what
 		return v
 	}
 	v.Outcome, v.Remember = Ask, true
-	v.Reason = does + " asks about a tool that " + what
+	v.Reason = does + " asks before " + what
 	return v
 }

@@ -393,3 +393,16 @@ func BenchmarkDecide(b *testing.B) {
 		Decide(f)
 	}
 }
+
+// TestAdvice: each built-in mode says what it asks of our own agent.
+func TestAdvice(t *testing.T) {
+	says := map[string]string{
+		"review": "on the user's disk yet", "audit": "together or not at all", "cautious": "takes the user's time",
+		"manual": "takes the user's time", "autonomous": "written at once", "plan": "part of the files",
+	}
+	for _, m := range Modes() {
+		if want := says[m.Name]; want == "" || !strings.Contains(m.Advice, want) {
+			t.Errorf("%s does not say %q: %s", m.Name, want, m.Advice)
+		}
+	}
+}

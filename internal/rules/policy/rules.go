@@ -49,7 +49,11 @@ var rules = [...]rule{
 		name: "mode.deny", outcome: Deny, by: ByMode,
 		when: func(f Facts) bool { o, _, _ := f.Behaviour.row(f.Access); return o == Deny },
 		reason: func(f Facts) string {
-			return "the mode " + f.Behaviour.Name + " only reads; tell the user what you would do, and go on when the user has chosen another mode"
+			next := "tell the user what you would do, and go on when the user has chosen another mode"
+			if f.Proposes {
+				next = "propose it with propose_plan, and go on when the user has approved it"
+			}
+			return "the mode " + f.Behaviour.Name + " only reads; " + next
 		},
 	},
 	{
@@ -71,7 +75,7 @@ var rules = [...]rule{
 	{
 		name: "irrecoverable", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.Irrecoverable },
-		reason: says("what this does can't be undone, so a person is asked in every mode"),
+		reason: says("it can't be undone, so a person is asked in every mode"),
 	},
 	{
 		name: "command.ask", outcome: Ask, by: ByRule, person: true,

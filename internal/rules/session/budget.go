@@ -88,7 +88,7 @@ func (s *Session) reserve(tokens, budget int64) (*Reservation, error) {
 	if budget > 0 {
 		left := budget - s.purse.tokens - s.purse.reserved
 		if left <= 0 || tokens > left {
-			return nil, fmt.Errorf("%w: session %s has %d of %d tokens left; finish with what you have", ErrBudget, s.ID, max(left, 0), budget)
+			return nil, fmt.Errorf("%w: of its %d tokens session %s has %d left, too few for this; finish with what you have", ErrBudget, budget, s.ID, max(left, 0))
 		}
 	}
 	s.purse.reserved += tokens

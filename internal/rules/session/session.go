@@ -56,6 +56,9 @@ type Session struct {
 	// Work is what the agent has set out to do.
 	Work *steps.Record
 
+	// Known is what the agent knows of the files.
+	Known Known
+
 	store *Store
 	done  chan struct{} // closed when the session is
 

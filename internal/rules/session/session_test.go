@@ -298,7 +298,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = tokens.Reserve(60)
-	if want := "the budget is used up: session t has 40 of 100 tokens left; finish with what you have"; !errors.Is(err, ErrBudget) || err.Error() != want {
+	if want := "the budget is used up: of its 100 tokens session t has 40 left, too few for this; finish with what you have"; !errors.Is(err, ErrBudget) || err.Error() != want {
 		t.Errorf("more than is left while a call runs: %v", err)
 	}
 	a.Settle(10)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -47,7 +48,7 @@ func (p place) program(name string) string {
 func (p place) link(target, name string) {
 	p.Helper()
 	if err := errors.Join(ownfile.MkdirAll(filepath.Dir(p.at(name)), 0o755), ownfile.Symlink(target, p.at(name))); err != nil {
-		p.Skip(err)
+		needs.Skip(p, needs.Links, err)
 	}
 }
 

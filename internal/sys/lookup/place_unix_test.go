@@ -3,11 +3,13 @@
 package lookup
 
 import (
+	"fmt"
 	"os"
 	"os/user"
 	"strconv"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -28,7 +30,7 @@ func TestOthersWrite(t *testing.T) {
 		}
 	}
 	if g, err := user.LookupGroupId(strconv.Itoa(group)); err == nil && administrators(uint32(group)) {
-		t.Skipf("the user's only group is %s", g.Name)
+		needs.Skip(t, needs.OtherUser, fmt.Sprintf("the user's only group is %s", g.Name))
 	}
 	for _, c := range []struct {
 		name, why string

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -55,7 +56,7 @@ func TestSubLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ownfile.Symlink(t.TempDir(), filepath.Join(toAt, "out")); err != nil {
-		t.Skip("there are no links here")
+		needs.Skip(t, needs.Links, "there are no links here")
 	}
 	if err := errors.Join(to.Symlink("real", "in"), to.Symlink("../real/deep", "real/again")); err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestSubLinks(t *testing.T) {
 // puts a link in the place of that directory again and again.
 func TestMoveRace(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a directory that is open can't be renamed there")
+		needs.Skip(t, needs.ExactNames, "a directory that is open can't be renamed there")
 	}
 	from, to, _, toAt := open2(t)
 	decoy := t.TempDir()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
@@ -56,7 +57,7 @@ func TestLinkDir(t *testing.T) {
 		if got := text(t, filepath.Join(target, "file")); got != "text" {
 			t.Errorf("the file has %q", got)
 		}
-		t.Skip("Wine makes no junctions: ", err)
+		needs.Skip(t, needs.Wine, "Wine makes no junctions: ", err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.IsDir() {
 		t.Errorf("it is %v, %v", info, err)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
 
@@ -59,7 +60,7 @@ func TestDescends(t *testing.T) {
 // TestLimits: a tree has so many processes and no more.
 func TestLimits(t *testing.T) {
 	if wine.Running() {
-		t.Skip("Wine takes the limits of a job, but does not keep them")
+		needs.Skip(t, needs.Wine, "Wine takes the limits of a job, but does not keep them")
 	}
 	for n, want := range map[int64]bool{1: false, 2: true} {
 		cmd := echo("leaves")

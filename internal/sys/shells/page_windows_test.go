@@ -2,11 +2,13 @@ package shells
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/proctree"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 const printing = "SIDECAR_TEST_PRINTS"
@@ -27,7 +29,7 @@ func TestCodePage(t *testing.T) {
 		t.Fatalf("page %d", page)
 	}
 	if page != 437 && page != 850 {
-		t.Skipf("page %d has other letters there", page)
+		needs.Skip(t, needs.Windows, fmt.Sprintf("page %d has other letters there", page))
 	}
 	self, err := os.Executable()
 	if err != nil {

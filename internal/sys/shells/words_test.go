@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // hard are words that mean something to some shell.
@@ -20,7 +22,7 @@ var hard = []string{
 func TestWordsOfBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("there is no bash")
+		needs.Skip(t, needs.Bash, "there is no bash")
 	}
 	line, err := Bash.Command(append([]string{"printf", `%s\0`}, hard...)...)
 	if err != nil {

@@ -23,8 +23,8 @@ type Agent struct {
 
 // Agents are those that tests run.
 var Agents = []Agent{
-	{Name: "claude-acp", path: bin("claude-agent-acp"), core: claudePath, coreVar: "CLAUDE_CODE_EXECUTABLE", setUp: claudeHome},
-	{Name: "codex-acp", path: bin("codex-acp"), core: codexPath, coreVar: "CODEX_PATH", setUp: codexHome},
+	{Name: "claude", path: bin("claude-agent-acp"), core: claudePath, coreVar: "CLAUDE_CODE_EXECUTABLE", setUp: claudeHome},
+	{Name: "codex", path: bin("codex-acp"), core: codexPath, coreVar: "CODEX_PATH", setUp: codexHome},
 	{Name: "gemini", path: geminiPath, setUp: geminiHome},
 	{Name: "opencode", path: opencodePath, setUp: opencodeHome},
 }
@@ -50,6 +50,15 @@ func (a Agent) Find(t *testing.T) {
 	if a.core != nil {
 		t.Setenv(a.coreVar, find(t, a.Name, a.core()))
 	}
+}
+
+// FindInstalled puts the agent itself on the PATH of the test, and has its adapter be
+// where sidecar-ls installs it. The test is skipped if they are not here.
+func (a Agent) FindInstalled(t *testing.T) {
+	t.Helper()
+	find(t, a.Name, a.path())
+	t.Setenv("PATH", filepath.Dir(find(t, a.Name, a.core()))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("XDG_DATA_HOME", filepath.Join(directory(t), "now"))
 }
 
 // Start makes the environment of the test that of the agent's user, and starts the
@@ -105,7 +114,11 @@ func claudeAsks(m *Model) []string {
 // NAME=value, for it to ask this model alone.
 func ClaudeAlone(dir string, m *Model) (program string, env []string) {
 	now := filepath.Join(dir, "now")
-	return filepath.Join(now, "adapters", "node_modules", ".bin", "claude-agent-acp"),
+	adapters, _ := filepath.Glob(filepath.Join(now, "sidecar", "adapters", "claude-agent-acp-*", "node_modules", ".bin", "claude-agent-acp"))
+	if len(adapters) == 0 {
+		adapters = []string{"claude-agent-acp"} // which is not there: the start says so
+	}
+	return adapters[0],
 		append(claudeAsks(m), "CLAUDE_CODE_EXECUTABLE="+filepath.Join(now, "node_modules", claudePath()), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 }
 

@@ -6,7 +6,7 @@ import "testing"
 // skipped without it. It is not among what setup.sh installs:
 //
 //	npm install --ignore-scripts --prefix DIR acpx@0.19.1
-//	SIDECAR_AGENTS=DIR go test ./internal/app -run TestACPX
+//	SIDECAR_AGENTS=DIR go test ./internal/test/e2e/acp -run TestACPX
 func ACPX(t testing.TB) string { return find(t, "acpx", ".bin/acpx") }
 
 // ACPSDK is the module of the protocol's own SDK for TypeScript, which an adapter brings;

@@ -19,6 +19,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 )
@@ -100,7 +101,11 @@ func directory(t testing.TB) string {
 // testdata/setup.sh, and the one that the person names who runs the tests.
 func prefixes(t testing.TB) []string {
 	now := filepath.Join(directory(t), "now")
-	all := []string{filepath.Join(now, "adapters"), now}
+	all, err := filepath.Glob(filepath.Join(now, "sidecar", "adapters", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, now)
 	if dir := os.Getenv("SIDECAR_AGENTS"); dir != "" {
 		all = append(all, dir)
 	}
@@ -116,7 +121,7 @@ func find(t testing.TB, name, path string) string {
 			return file
 		}
 	}
-	t.Skipf("%s is not here; make test installs it, or SIDECAR_AGENTS names the directory that has it: see internal/test/clients/testdata/setup.sh", name)
+	needs.Skip(t, needs.Agents, fmt.Sprintf("%s is not here; make test installs it, or SIDECAR_AGENTS names the directory that has it: see internal/test/clients/testdata/setup.sh", name))
 	return ""
 }
 
@@ -307,7 +312,7 @@ func claudeInEditor(c *Client, o Options) (args, env []string) {
 
 func codexAlone(c *Client, _ Options) (args, env []string) {
 	c.write(".codex/config.toml", codexConfig(c.model.URL))
-	return []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", "Do as planned."}, []string{"OPENAI_API_KEY=none"}
+	return []string{"exec", "--skip-git-repo-check", "--json", "Do as planned."}, []string{"OPENAI_API_KEY=none"}
 }
 
 // codexConfig has Codex ask the model of the test.

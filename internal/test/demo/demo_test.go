@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -14,15 +16,10 @@ import (
 func TestDemo(t *testing.T) {
 	slow.Test(t)
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git on this machine; make test installs it")
-	}
-	server := filepath.Join(t.TempDir(), "sidecar-ls")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", server, "github.com/sidecar-ls/sidecar-ls/cmd/sidecar-ls")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		needs.Skip(t, needs.Git, "no git on this machine; make test installs it")
 	}
 	var out strings.Builder
-	err := run(t.Context(), server, &out, false)
+	err := run(t.Context(), program.Server(t), &out, false)
 	t.Log(out.String())
 	if err != nil {
 		t.Fatal(err)

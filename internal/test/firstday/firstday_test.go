@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -172,16 +173,16 @@ func (u *user) without(missing ...string) string {
 	return dir
 }
 
-// neovim has the README's configuration.
+// neovim has the configuration of its page.
 func (u *user) neovim() {
 	nvim, err := exec.LookPath("nvim")
 	if err != nil {
-		u.t.Skip("no nvim on this machine; make test installs it")
+		needs.Skip(u.t, needs.Neovim, "no nvim on this machine; make test installs it")
 	}
-	_, block, _ := strings.Cut(u.read(filepath.Join(repo, "README.md")), "```lua\n")
+	_, block, _ := strings.Cut(u.read(filepath.Join(repo, "editors", "nvim", "README.md")), "```lua\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found || !strings.Contains(block, "/path/to/sidecar-ls") {
-		u.t.Fatal("the README has no configuration of Neovim")
+		u.t.Fatal("the page has no configuration of Neovim")
 	}
 	here, err := filepath.Abs(repo)
 	if err != nil {
@@ -279,7 +280,7 @@ func (u *user) tests() {
 		}
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
-		u.t.Skip("no npm on this machine")
+		needs.Skip(u.t, needs.Node, "no npm on this machine")
 	}
 	if out, code := u.run("call", "--mode", "autonomous", "run_tests", "path=web"); code != 0 || !strings.Contains(out, "1 passed, 0 failed, 0 skipped") {
 		u.t.Errorf("exit code %d\n%s", code, out)

@@ -5,12 +5,15 @@ package folded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // Dir returns an empty directory of that kind: one of this system, below the directory
@@ -51,7 +54,7 @@ func mounted(t testing.TB) string {
 	t.Helper()
 	const why = "there is no directory here in which letter case makes no difference: "
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip(why + "name one by SIDECAR_FOLDED")
+		needs.Skip(t, needs.FoldedNames, why+"name one by SIDECAR_FOLDED")
 	}
 	image, dir := filepath.Join(t.TempDir(), "volume"), t.TempDir()
 	err := os.WriteFile(image, nil, 0o600)
@@ -64,7 +67,7 @@ func mounted(t testing.TB) string {
 	run := func(line ...string) string {
 		out, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()
 		if err != nil {
-			t.Skipf("%s%s: %v %s", why, line[0], err, out)
+			needs.Skip(t, needs.FoldedNames, fmt.Sprintf("%s%s: %v %s", why, line[0], err, out))
 		}
 		return strings.TrimSpace(string(out))
 	}
@@ -74,7 +77,7 @@ func mounted(t testing.TB) string {
 	// The kernel must not remember: it takes two spellings for two files.
 	run("mount.exfat-fuse", "-o", "entry_timeout=0,attr_timeout=0,negative_timeout=0,direct_io", device, dir)
 	if !Is(t, dir) {
-		t.Skip(why + "nothing was mounted")
+		needs.Skip(t, needs.FoldedNames, why+"nothing was mounted")
 	}
 	return dir
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -37,7 +38,7 @@ func New(t testing.TB) *Repo {
 func Isolate(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git command")
+		needs.Skip(t, needs.Git, "there is no git command")
 	}
 	home := t.TempDir()
 	for key, value := range map[string]string{

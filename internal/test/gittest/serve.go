@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // Serve serves the repositories below a directory over http, by git's own
@@ -22,7 +24,7 @@ func Serve(t testing.TB, dir string, may func(user, password string) bool) (url 
 	}
 	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
 	if _, err := os.Stat(backend); err != nil {
-		t.Skip("there is no git http-backend")
+		needs.Skip(t, needs.Git, "there is no git http-backend")
 	}
 	git := &cgi.Handler{Path: backend, Stderr: io.Discard, Dir: dir, Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=user", "HOME=" + os.Getenv("HOME")}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

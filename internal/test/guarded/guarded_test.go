@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -16,7 +17,7 @@ import (
 // command's own failure stays one.
 func TestGuarded(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("CI runs on Linux")
+		needs.Skip(t, needs.Linux, "CI runs on Linux")
 	}
 	script, err := filepath.Abs("../../../.ci/guarded")
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestRun: what CI runs comes in order, the first failure is the run's, and it says what it took however it ends.
 func TestRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("CI runs on Linux")
+		needs.Skip(t, needs.Linux, "CI runs on Linux")
 	}
 	script, err := os.ReadFile("../../../.ci/run")
 	if err != nil {
@@ -28,15 +29,16 @@ func TestRun(t *testing.T) {
 		name, fails, want string
 		status            int
 	}{
-		{"all pass", "", "machine guarded test lint", 0},
+		{"all pass", "", "machine guarded test guarded test-all lint", 0},
 		{"the machine", "machine=3", "machine", 3},
-		{"the tests", "test=7", "machine guarded test lint", 7},
-		{"the linter", "lint=5", "machine guarded test lint", 5},
-		{"both", "test=7 lint=5", "machine guarded test lint", 7},
+		{"the tests", "test=7", "machine guarded test guarded test-all lint", 7},
+		{"the linter", "lint=5", "machine guarded test guarded test-all lint", 5},
+		{"the rare tests", "test-all=9", "machine guarded test guarded test-all lint", 9},
+		{"all", "test=7 test-all=9 lint=5", "machine guarded test guarded test-all lint", 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			const say = "#!/bin/sh\nprintf '%s ' \"$1\" >>\"$LOG\"\nfor f in $FAILS; do [ \"${f%=*}\" != \"$1\" ] || exit \"${f#*=}\"; done\n"
+			const say = "#!/bin/sh\nprintf '%s ' \"$1\" >>\"$LOG\"\nprintf 'git\\tTestIt\\tthere is none\\n' >>\"$SIDECAR_SKIPS\"\nfor f in $FAILS; do [ \"${f%=*}\" != \"$1\" ] || exit \"${f#*=}\"; done\n"
 			for name, text := range map[string]string{".ci/run": string(script), ".ci/guarded": "#!/bin/sh\nprintf 'guarded ' >>\"$LOG\"\nexec \"$@\"\n", "bin/make": say} {
 				name = filepath.Join(dir, name)
 				if err := ownfile.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -59,6 +61,9 @@ func TestRun(t *testing.T) {
 			}
 			if !regexp.MustCompile(`(?m)^run: wall \d+m\d\ds, CPU \d+m\S+s user and \d+m\S+s system, load \S`).Match(out) {
 				t.Errorf("it does not say what it took: %s", out)
+			}
+			if !strings.Contains(string(out), "run: 1 skipped for what this machine lacks\n  git: TestIt: there is none\n") {
+				t.Errorf("it does not say what was skipped: %s", out)
 			}
 		})
 	}

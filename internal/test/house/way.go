@@ -35,7 +35,7 @@ var ways = map[string]struct {
 }{
 	"edit":    {nil, [2]any{"sidecar.tools.call", object{"name": "edit_file", "arguments": object{"path": "a.go", "search": "two", "replace": "2"}}}},
 	"accept":  {[][2]any{{"sidecar.tools.call", object{"name": "edit_file", "arguments": object{"path": "a.go", "search": "two", "replace": "2"}}}}, [2]any{"sidecar.review.accept", object{}}},
-	"undo":    {[][2]any{{"sidecar.tools.call", object{"name": "edit_file", "arguments": object{"path": "a.go", "search": "two", "replace": "2"}}}, {"sidecar.review.accept", object{}}}, [2]any{"sidecar.undo", object{}}},
+	"undo":    {[][2]any{{"sidecar.tools.call", object{"name": "edit_file", "arguments": object{"path": "a.go", "search": "two", "replace": "2"}}}, {"sidecar.review.accept", object{}}}, [2]any{"sidecar.review.undo", object{}}},
 	"command": {nil, [2]any{"sidecar.tools.call", object{"name": "run_command", "arguments": object{"command": "echo"}}}},
 }
 

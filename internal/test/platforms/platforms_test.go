@@ -17,6 +17,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/folded"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/wine"
 )
@@ -41,7 +42,7 @@ func newPlaceIn(t *testing.T, dir string) *place {
 	t.Helper()
 	program := strings.Fields(os.Getenv("SIDECAR_SERVER"))
 	if len(program) == 0 {
-		t.Skip("SIDECAR_SERVER names no program to try")
+		needs.Skip(t, needs.Platform, "SIDECAR_SERVER names no program to try")
 	}
 	base := filepath.Join(dir, "Jörg Müller")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -406,7 +407,7 @@ func TestSpellings(t *testing.T) {
 func TestSpellingsApart(t *testing.T) {
 	p := newPlace(t)
 	if folded.Is(t, p.dir) {
-		t.Skip("letter case makes no difference here")
+		needs.Skip(t, needs.FoldedNames, "letter case makes no difference here")
 	}
 	e := p.open()
 	e.good("edit_file", object{"path": "a.txt", "search": "one", "replace": "ONE"}, "")
@@ -509,7 +510,7 @@ func TestProgram(t *testing.T) {
 	r := e.call("custom_look", object{})
 	if strings.Contains(r.Content, "started once more") { // qemu, which TestCommand has said
 		e.close()
-		t.Skip(r.Content)
+		needs.Skip(t, needs.Platform, r.Content)
 	}
 	if r.OK || !strings.Contains(r.Content, "exit code 3") || !strings.Contains(r.Content, "ONE") || !strings.Contains(r.Content, p.dir) {
 		t.Errorf("it does not see what is pending, in the workspace: %v, %s", r.OK, r.Content)

@@ -2,9 +2,12 @@
 package servers
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 // Gopls is the path of gopls, as make test has installed it.
@@ -24,7 +27,7 @@ func find(t testing.TB, parts ...string) string {
 	}
 	name := filepath.Join(append([]string{dir}, parts...)...)
 	if _, err := os.Stat(name); err != nil {
-		t.Skipf("%s is not here; make test installs it", parts[len(parts)-1])
+		needs.Skip(t, needs.Servers, fmt.Sprintf("%s is not here; make test installs it", parts[len(parts)-1]))
 	}
 	return name
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -18,7 +19,7 @@ func Make(t testing.TB, target, name string) {
 		return
 	}
 	if os.PathSeparator == '\\' {
-		t.Skip("no symbolic links can be made here: ", err)
+		needs.Skip(t, needs.Links, "no symbolic links can be made here: ", err)
 	}
 	t.Fatal(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 )
@@ -112,7 +113,7 @@ func TestManyLines(t *testing.T) {
 // TestGitApply asks git, on texts that are hard to get right.
 func TestGitApply(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		needs.Skip(t, needs.Git, "git is not installed")
 	}
 	texts := []string{"a\n", "a", "a\nb\n", "a\r\nb\r\n", "a\rb\rc\r", "\xff\xfe\n", "\n\n", "a\n\\ No newline\n", "-- x\n++ y\n"}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -164,7 +165,7 @@ func git(t *testing.T, dir, patch string) {
 
 func TestPatchKinds(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		needs.Skip(t, needs.Git, "git is not installed")
 	}
 	dir := t.TempDir()
 	if err := ownfile.WriteFile(filepath.Join(dir, "old"), []byte("a\nb\nc\n"), 0o600); err != nil {

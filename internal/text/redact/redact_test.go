@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 )
 
 func load[T any](t testing.TB, name string) []T {
@@ -161,7 +163,7 @@ func goroot(tb testing.TB) string {
 	tb.Helper()
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		tb.Skip("no go command at hand")
+		needs.Skip(tb, needs.Sources, "no go command at hand")
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -180,7 +182,7 @@ func source(tb testing.TB, most int) string {
 		return nil
 	})
 	if b.Len() < most/2 {
-		tb.Skip("no standard library at hand")
+		needs.Skip(tb, needs.Sources, "no standard library at hand")
 	}
 	return b.String()
 }

@@ -11,9 +11,13 @@ import (
 func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
 	var agent Initialized
 	var bad error
-	err := c.call(ctx, c.opts.CallTimeout, "initialize", c.hello(), nil, func(raw json.RawMessage, err error) {
+	err := c.call(ctx, c.opts.CallTimeout, "initialize", hello(c.world, c.opts.Client), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
-			agent, bad = c.initialized(raw)
+			if agent, bad = initialized(raw); bad == nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.agent = agent
+			}
 		}
 	})
 	if err != nil {
@@ -23,28 +27,28 @@ func (c *Conn) Initialize(ctx context.Context) (Initialized, error) {
 }
 
 // hello are the parameters of initialize.
-func (c *Conn) hello() map[string]any {
+func hello(w World, client Implementation) map[string]any {
 	capabilities := map[string]any{
-		"fs":       map[string]bool{"readTextFile": c.world.Files != nil, "writeTextFile": c.world.Files != nil},
-		"terminal": c.world.Terminals != nil,
+		"fs":       map[string]bool{"readTextFile": w.Files != nil, "writeTextFile": w.Files != nil},
+		"terminal": w.Terminals != nil,
 		"session": map[string]any{
 			"configOptions": map[string]any{"boolean": struct{}{}},
 			"compaction":    struct{}{},
 			"notices":       struct{}{},
 		},
 	}
-	if c.world.Elicitor != nil {
+	if w.Elicitor != nil {
 		capabilities["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
 	}
 	p := map[string]any{"protocolVersion": version, "clientCapabilities": capabilities}
-	if c.opts.Client.Name != "" {
-		p["clientInfo"] = c.opts.Client
+	if client.Name != "" {
+		p["clientInfo"] = client
 	}
 	return p
 }
 
 // initialized reads what an agent answers to initialize.
-func (c *Conn) initialized(raw json.RawMessage) (Initialized, error) {
+func initialized(raw json.RawMessage) (Initialized, error) {
 	if err := agreed(raw); err != nil {
 		return Initialized{}, err
 	}
@@ -53,9 +57,6 @@ func (c *Conn) initialized(raw json.RawMessage) (Initialized, error) {
 		return Initialized{}, fmt.Errorf("the agent's answer to initialize can't be read: %w", err)
 	}
 	agent.Raw = raw
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.agent = agent
 	return agent, nil
 }
 
@@ -111,19 +112,19 @@ func (c *Conn) ForkSession(ctx context.Context, id string, p SessionParams) (*Se
 
 // begin begins a session that gets its id from the agent.
 func (c *Conn) begin(ctx context.Context, method, from string, p SessionParams) (*Session, error) {
-	if err := c.may(p); err != nil {
+	if err := may(c.Agent().Capabilities, p); err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.opening++
-	c.mu.Unlock()
+	c.sessions.expect()
 	var s *Session
 	var bad error
 	err := c.call(ctx, c.opts.CallTimeout, method, p.params(from), nil, func(raw json.RawMessage, err error) {
 		if err == nil {
-			s, bad = c.opened(method, raw)
+			s, bad = opened(c, method, raw)
 		}
-		c.deliverHeld(s)
+		for _, update := range c.sessions.opened(s) {
+			s.hear(update)
+		}
 	})
 	if err == nil {
 		err = bad
@@ -135,54 +136,17 @@ func (c *Conn) begin(ctx context.Context, method, from string, p SessionParams) 
 }
 
 // opened makes the session that the agent has opened.
-func (c *Conn) opened(method string, raw json.RawMessage) (*Session, error) {
+func opened(c *Conn, method string, raw json.RawMessage) (*Session, error) {
 	var p struct{ SessionID string }
 	if err := json.Unmarshal(raw, &p); err != nil || p.SessionID == "" {
 		return nil, fmt.Errorf("%s: the agent has answered without a session id", method)
 	}
-	s := c.newSession(p.SessionID)
+	s := newSession(c, p.SessionID)
 	s.began(raw)
-	if err := c.register(s); err != nil {
+	if err := c.sessions.add(s); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (c *Conn) register(s *Session) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err != nil {
-		return c.err
-	}
-	if c.sessions[s.ID] != nil {
-		return fmt.Errorf("a session %.100q is open already: close it first", s.ID)
-	}
-	c.sessions[s.ID] = s
-	return nil
-}
-
-// deliverHeld hands the host what came for a session before its id was known.
-// What is left when no session is being opened is dropped.
-func (c *Conn) deliverHeld(s *Session) {
-	c.mu.Lock()
-	c.opening--
-	var its, rest []heldUpdate
-	size := 0
-	for _, u := range c.held {
-		if s != nil && u.session == s.ID {
-			its = append(its, u)
-		} else if c.opening > 0 {
-			rest = append(rest, u)
-			size += len(u.raw)
-		} else {
-			c.stats.Updates++
-		}
-	}
-	c.held, c.heldSize = rest, size
-	c.mu.Unlock()
-	for _, u := range its {
-		s.hear(u.raw)
-	}
 }
 
 // LoadSession goes on with a conversation; the agent sends its history as
@@ -203,11 +167,11 @@ func (c *Conn) ResumeSession(ctx context.Context, id string, p SessionParams) (*
 }
 
 func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (*Session, error) {
-	if err := c.may(p); err != nil {
+	if err := may(c.Agent().Capabilities, p); err != nil {
 		return nil, err
 	}
-	s := c.newSession(id)
-	if err := c.register(s); err != nil {
+	s := newSession(c, id)
+	if err := c.sessions.add(s); err != nil {
 		return nil, err
 	}
 	err := c.call(ctx, c.opts.LoadTimeout, method, p.params(id), nil, func(raw json.RawMessage, err error) {
@@ -216,23 +180,19 @@ func (c *Conn) reopen(ctx context.Context, method, id string, p SessionParams) (
 		}
 	})
 	if err != nil {
-		c.mu.Lock()
-		delete(c.sessions, id)
-		c.mu.Unlock()
-		s.release()
+		c.sessions.remove(s)
 		return nil, err
 	}
 	return s, nil
 }
 
 // may says whether an agent can begin a session with these parameters.
-func (c *Conn) may(p SessionParams) error {
+func may(a Capabilities, p SessionParams) error {
 	for _, dir := range append([]string{p.Dir}, p.Directories...) {
 		if err := absolute(dir); err != nil {
 			return fmt.Errorf("the directory of a session: %w", err)
 		}
 	}
-	a := c.Agent().Capabilities
 	if len(p.Directories) > 0 && a.Session.AdditionalDirectories == nil {
 		return fmt.Errorf("%w: more than one directory", ErrUnsupported)
 	}

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
+	"math"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // Options of a connection. The zero value is good.
@@ -21,15 +22,12 @@ type Options struct {
 	MaxLine     int            // bytes of a message, default 32 MiB
 	MaxQueued   int            // bytes of messages that wait, and of requests that are open, default 64 MiB
 	MaxRequests int            // open requests of the agent, default 256
-	MaxUnsent   int            // bytes not yet written before senders wait, default 8 MiB
+	MaxUnsent   int            // bytes not yet written before answers wait, default 8 MiB
 
 	CallTimeout   time.Duration // an answer that is not a prompt's or a session's history, default 1 min
 	LoadTimeout   time.Duration // a session's history, default 5 min
 	CancelTimeout time.Duration // how long a new prompt waits for the end of a cancelled one, default 10 s
 	WriteTimeout  time.Duration // a message that the agent doesn't read, default 30 s
-
-	// Notify hears notifications that are not session/update, in order.
-	Notify func(method string, params json.RawMessage)
 }
 
 // Stats count what came and was not used.
@@ -42,71 +40,52 @@ type Stats struct {
 
 // Conn is a connection to an agent. Its methods may be called from any goroutine.
 type Conn struct {
-	r     io.Reader
-	world World
-	opts  Options
-	log   *slog.Logger
-	out   *writer
-	in    *inbox
-	base  context.Context // of all requests of the agent
-	end   context.CancelCauseFunc
-	done  chan struct{}
+	rpc      *rpc.Conn
+	world    World
+	opts     Options
+	sessions *sessions
+	base     context.Context // ends with the connection
+	end      context.CancelFunc
+	done     chan struct{}
 
-	handlers sync.WaitGroup
-	mu       sync.Mutex
-	err      error // why it ended
-	agent    Initialized
-	calls    map[string]*call
-	lastCall int64
-	requests map[string]*request
-	bytes    int // of the requests
-	sessions map[string]*Session
-	opening  int // session/new under way: updates may come before the answer
-	held     []heldUpdate
-	heldSize int
-	paths    map[string]chan struct{} // the end of the latest request about a file
-	stats    Stats
-	refused  int // messages without an id that were answered
+	mu    sync.Mutex
+	err   error // why it ended
+	agent Initialized
 }
+
+// maxRefused bounds how many messages without an id are answered.
+const maxRefused = 100
 
 // Open starts a connection over an agent's output and input. Both are closed at
 // its end, if they can be: else the end waits for the agent to close its output.
 func Open(r io.Reader, w io.Writer, world World, opts Options) *Conn {
-	opts.MaxLine = cmp.Or(opts.MaxLine, 32<<20)
-	opts.MaxQueued = cmp.Or(opts.MaxQueued, 64<<20)
-	opts.MaxRequests = cmp.Or(opts.MaxRequests, 256)
-	opts.MaxUnsent = cmp.Or(opts.MaxUnsent, 8<<20)
 	opts.CallTimeout = cmp.Or(opts.CallTimeout, time.Minute)
 	opts.LoadTimeout = cmp.Or(opts.LoadTimeout, 5*time.Minute)
 	opts.CancelTimeout = cmp.Or(opts.CancelTimeout, 10*time.Second)
-	opts.WriteTimeout = cmp.Or(opts.WriteTimeout, 30*time.Second)
-	c := &Conn{
-		r: r, world: world, opts: opts, log: opts.Log,
-		out: newWriter(w, opts.MaxUnsent, opts.WriteTimeout), in: newInbox(opts.MaxQueued),
-		done:  make(chan struct{}),
-		calls: map[string]*call{}, requests: map[string]*request{}, sessions: map[string]*Session{}, paths: map[string]chan struct{}{},
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
-	c.base, c.end = context.WithCancelCause(context.Background())
-	c.handlers.Add(3)
+	c := &Conn{world: world, opts: opts, done: make(chan struct{}), sessions: &sessions{open: map[string]*Session{}}}
+	c.base, c.end = context.WithCancel(context.Background())
+	h := &host{World: world, log: opts.Log, sessions: c.sessions, ended: c.fail, paths: map[string]chan struct{}{}}
+	queued := cmp.Or(opts.MaxQueued, 64<<20)
+	in := rpc.ReadAhead(rpc.Lines(r, cmp.Or(opts.MaxLine, 32<<20), h.noise), queued)
+	c.rpc = rpc.New(in, w, h, rpc.Options{
+		Log: opts.Log, Gone: ErrGone, Cancel: "$/cancel_request", CancelID: "requestId", Nameless: true,
+		MaxRequests: cmp.Or(opts.MaxRequests, 256), MaxPending: queued, MaxNameless: maxRefused,
+		MaxUnsent:    cmp.Or(opts.MaxUnsent, 8<<20),
+		MaxSend:      math.MaxInt, // callers that must not send too much wait for the answer; cancellations must not wait
+		WriteTimeout: cmp.Or(opts.WriteTimeout, 30*time.Second),
+	})
 	go func() {
-		defer c.handlers.Done()
-		c.read()
-	}()
-	go func() {
-		defer c.handlers.Done()
-		c.work()
-	}()
-	go func() {
-		defer c.handlers.Done()
-		c.fail(c.out.run())
-	}()
-	go func() {
-		<-c.base.Done()
-		c.handlers.Wait()
-		c.releaseAll()
+		_ = c.rpc.Run(c.base) // fail has heard of it
+		for _, stream := range []any{r, w} {
+			if s, ok := stream.(io.Closer); ok {
+				_ = s.Close()
+			}
+		}
+		h.work.Wait()
+		c.sessions.release()
 		close(c.done)
 	}()
 	return c
@@ -128,202 +107,71 @@ func (c *Conn) Err() error {
 
 // Stats returns what was not used so far.
 func (c *Conn) Stats() Stats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stats
-}
-
-func (c *Conn) count(of func(*Stats)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of(&c.stats)
+	c.sessions.mu.Lock()
+	defer c.sessions.mu.Unlock()
+	return c.sessions.stats
 }
 
 // fail ends the connection, with the first error that there is.
 func (c *Conn) fail(err error) {
 	c.mu.Lock()
-	if c.err != nil {
-		c.mu.Unlock()
-		return
-	}
-	c.err = err
-	calls := c.calls
-	c.calls = map[string]*call{}
-	c.mu.Unlock()
-	for _, p := range calls {
-		p.settle(message{}, err)
-	}
-	c.end(err)
-	c.out.fail(err)
-	c.in.close()
-	closeStream(c.out.w)
-	closeStream(c.r)
-}
-
-// read is the read loop: it cuts lines and puts them into the inbox.
-func (c *Conn) read() {
-	lines := lineReader{bufio.NewReaderSize(c.r, 64<<10), c.opts.MaxLine}
-	defer c.in.last()
-	for {
-		line, err := lines.next()
-		var long *longLine
-		switch {
-		case errors.As(err, &long):
-			m := long.message
-			m.err = Errorf(CodeInvalidRequest, "%s", long)
-			if !m.reply {
-				c.refuse(m, m.err)
-				continue
-			}
-			if !c.in.put(m) {
-				return
-			}
-			continue
-		case err != nil:
-			return
-		}
-		if line[0] != '{' && line[0] != '[' { // agents print what belongs into their log
-			c.count(func(s *Stats) { s.Noise++ })
-			c.log.Debug("the agent printed a line that is no message", "line", string(line[:min(len(line), 200)]))
-			continue
-		}
-		if line[0] == '[' {
-			c.refuse(message{}, Errorf(CodeInvalidRequest, "batches are not part of the protocol: send one message a line"))
-			continue
-		}
-		m, bad := parse(line)
-		if bad != nil {
-			c.refuse(m, bad)
-			continue
-		}
-		if !c.in.put(m) {
-			return
-		}
-	}
-}
-
-// maxRefused bounds how many messages without an id are answered: more help
-// nobody, and an agent that doesn't read them is not to be flooded.
-const maxRefused = 100
-
-// refuse answers a message that can't be used.
-func (c *Conn) refuse(m message, why *Error) {
-	c.mu.Lock()
-	c.stats.Bad++
-	if m.id == nil {
-		c.refused++
-	}
-	quiet := m.reply || m.id == nil && c.refused > maxRefused
-	c.mu.Unlock()
-	c.log.Warn("a message of the agent can't be used", "method", m.method, "error", why)
-	if !quiet {
-		c.answer(m.id, nil, why)
-	}
-}
-
-// work handles messages in their order: updates and answers inline, requests
-// from here on beside each other.
-func (c *Conn) work() {
-	for {
-		m, ok := c.in.take()
-		if !ok {
-			c.fail(fmt.Errorf("%w: it closed its output", ErrGone))
-			return
-		}
-		switch {
-		case m.reply:
-			c.deliver(m)
-		case m.id != nil:
-			c.request(m)
-		default:
-			c.notification(m)
-		}
-	}
-}
-
-// notification handles one. A panic costs only this message.
-func (c *Conn) notification(m message) {
-	defer c.caught(m.method)
-	switch m.method {
-	case "session/update":
-		c.update(m)
-	case "$/cancel_request":
-		var p struct{ RequestID json.RawMessage }
-		if json.Unmarshal(m.params, &p) == nil {
-			c.mu.Lock()
-			r := c.requests[string(p.RequestID)]
-			c.mu.Unlock()
-			if r != nil {
-				r.cancel(errRequestCancelled)
-			}
-		}
-	default:
-		if c.opts.Notify != nil {
-			c.opts.Notify(m.method, m.params)
-		}
-	}
-}
-
-func (c *Conn) caught(method string) {
-	if p := recover(); p != nil {
-		c.log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
-	}
-}
-
-// Bounds of what is kept of sessions whose ids are not known yet.
-const (
-	maxHeld      = 1024
-	maxHeldBytes = 8 << 20
-)
-
-// heldUpdate is an update of a session whose id is not known yet.
-type heldUpdate struct {
-	session string
-	raw     json.RawMessage
-}
-
-// update hands one to the host, if its session is open.
-func (c *Conn) update(m message) {
-	var p struct {
-		SessionID string
-		Update    json.RawMessage
-	}
-	if err := json.Unmarshal(m.params, &p); err != nil || isNull(p.Update) {
-		c.count(func(s *Stats) { s.Bad++ })
-		c.log.Warn("an update of the agent can't be read", "error", err)
-		return
-	}
-	c.mu.Lock()
-	session := c.sessions[p.SessionID]
-	if session == nil && c.opening > 0 && len(c.held) < maxHeld && c.heldSize+m.size <= maxHeldBytes {
-		c.held = append(c.held, heldUpdate{p.SessionID, p.Update})
-		c.heldSize += m.size
-		c.mu.Unlock()
-		return
-	}
-	if session == nil {
-		c.stats.Updates++
+	if c.err == nil {
+		c.err = err
 	}
 	c.mu.Unlock()
-	if session != nil {
-		session.hear(p.Update)
-	}
+	c.end()
 }
 
-// answer replies to a request. It waits while too much is unsent, also in the
-// read loop: who asks without reading the answers has to wait, too. The end of
-// the connection is the only failure, and needs no other error.
-func (c *Conn) answer(id json.RawMessage, result any, bad *Error) {
-	reply := struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Result  any             `json:"result,omitempty"`
-		Error   *Error          `json:"error,omitempty"`
-	}{"2.0", id, result, bad}
-	line, err := json.Marshal(reply)
-	if err != nil {
-		reply.Result, reply.Error = nil, Errorf(CodeInternal, "the answer can't be written: %s", err)
-		line, _ = json.Marshal(reply)
-	}
-	_ = c.out.send(c.base, append(line, '\n'), false)
+// Call sends a request that has no method here and waits for the answer, which
+// is decoded into result unless that is nil.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	return c.call(ctx, c.opts.CallTimeout, method, params, result, nil)
 }
+
+// Notify sends a notification.
+func (c *Conn) Notify(method string, params any) error { return c.rpc.Notify(c.base, method, params) }
+
+func (c *Conn) call(ctx context.Context, timeout time.Duration, method string, params, result any, then func(json.RawMessage, error)) error {
+	late, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var raw json.RawMessage
+	p, err := c.rpc.Start(late, method, params, then)
+	if err == nil {
+		err = p.Wait(late, &raw)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return wrap(method, fmt.Errorf("%w: %s after %v", ErrTimeout, method, timeout))
+	case err != nil:
+		return wrap(method, c.own(err))
+	case result == nil || isNull(raw):
+		return nil
+	}
+	if err := json.Unmarshal(raw, result); err != nil {
+		return fmt.Errorf("the agent's answer to %s can't be read: %w", method, err)
+	}
+	return nil
+}
+
+// own is an error of the connection in this package's types.
+func (c *Conn) own(err error) error {
+	var e *rpc.Error
+	switch {
+	case errors.As(err, &e):
+		return (*Error)(e)
+	case errors.Is(err, ErrGone):
+		return cmp.Or(c.Err(), err)
+	}
+	return err
+}
+
+// wrap says which call failed, and what helps when it is known.
+func wrap(method string, err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Code == CodeAuthRequired {
+		return fmt.Errorf("%s: the agent wants you to sign in first: %w", method, err)
+	}
+	return fmt.Errorf("%s: %w", method, err)
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

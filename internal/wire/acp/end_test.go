@@ -58,6 +58,7 @@ func TestHang(t *testing.T) {
 		if _, err := c.Initialize(t.Context()); !errors.Is(err, ErrTimeout) {
 			t.Errorf("got %v", err)
 		}
+		synctest.Wait() // what was sent so far is read
 		// An agent that doesn't read: the write itself is late.
 		began := time.Now()
 		if err := c.Notify("_x", nil); err != nil {
@@ -137,13 +138,6 @@ func TestAsksWithoutReading(t *testing.T) {
 			}
 			sent <- n
 		}()
-		synctest.Wait()
-		c.out.mu.Lock()
-		unsent := c.out.unsent
-		c.out.mu.Unlock()
-		if unsent < 10<<10 || unsent > 11<<10 {
-			t.Errorf("%d bytes are unsent", unsent)
-		}
 		<-c.Done()
 		if n := <-sent; n == 100_000 || !strings.Contains(c.Err().Error(), "has not read its input") {
 			t.Errorf("after %d requests: %v", n, c.Err())

@@ -1,11 +1,11 @@
 package acp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // Error codes of JSON-RPC and of the protocol.
@@ -36,21 +36,16 @@ var (
 
 // Causes with which the context of an agent's request ends.
 var (
-	errTurnCancelled    = errors.New("the prompt was cancelled")
-	errRequestCancelled = errors.New("the agent cancelled its request")
-	errSessionClosed    = errors.New("the session was closed")
+	errTurnCancelled = errors.New("the prompt was cancelled")
+	errSessionClosed = errors.New("the session was closed")
 )
 
 // Error is a JSON-RPC error. A World returns one to choose the code of the
 // answer; a call returns one when the agent answered with an error.
-type Error struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
+type Error rpc.Error
 
 // Errorf makes an Error.
-func Errorf(code int, format string, args ...any) *Error {
+func Errorf(code int64, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -76,16 +71,21 @@ func (e *Error) detail() string {
 	return data.Message
 }
 
-// answerError is the error that the agent is told.
-func answerError(ctx context.Context, err error) *Error {
-	var e *Error
+// Explain is the answer to a request that an error is to either side: nil for one of
+// which only the side knows what it means.
+func Explain(r *rpc.Request, err error) *Error {
+	var own *Error
+	var busy *rpc.BusyError
+	var encode *rpc.EncodeError
 	switch {
-	case errors.As(err, &e):
-		return e
-	case ctx.Err() != nil:
-		return Errorf(CodeCancelled, "%s", context.Cause(ctx))
-	case errors.Is(err, fs.ErrNotExist):
-		return Errorf(CodeNotFound, "%s", err)
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, rpc.ErrInUse):
+		return Errorf(CodeInvalidRequest, "a request with the id %.100s is open: give each request an id of its own", r.ID)
+	case errors.As(err, &busy):
+		return Errorf(CodeInternal, "%d requests are open: wait for their answers before you send more", busy.Open)
+	case errors.As(err, &encode):
+		return Errorf(CodeInternal, "the answer can't be written: %s", encode.Err)
 	}
-	return Errorf(CodeInternal, "%s", err)
+	return nil
 }

@@ -137,7 +137,7 @@ func TestBadMessages(t *testing.T) {
 	open(t, c, a)
 	for _, test := range []struct {
 		line, id string
-		code     int
+		code     int64
 	}{
 		{`{"jsonrpc":`, "null", CodeParse},
 		{`{"id":1,"method":5}`, "1", CodeInvalidRequest},
@@ -351,11 +351,8 @@ func TestFlood(t *testing.T) {
 			a.reply(prompt, `{"stopReason":"end_turn"}`)
 		}()
 		synctest.Wait()
-		c.in.mu.Lock()
-		bytes := c.in.bytes
-		c.in.mu.Unlock()
-		if bytes > 64<<10 || bytes < 60<<10 || sent.Load() > 400 {
-			t.Errorf("%d bytes are held, %d updates are sent", bytes, sent.Load())
+		if sent.Load() > 400 {
+			t.Errorf("%d updates are sent", sent.Load())
 		}
 		close(hold)
 		(<-end).want(t, StopEndTurn)

@@ -25,7 +25,7 @@ type Session struct {
 	closed       bool
 }
 
-func (c *Conn) newSession(id string) *Session {
+func newSession(c *Conn, id string) *Session {
 	return &Session{ID: id, conn: c, asks: map[*request]bool{}, terminals: map[string]Terminal{}}
 }
 
@@ -41,7 +41,7 @@ func (s *Session) began(raw json.RawMessage) {
 		s.Config, err = options(raw)
 	}
 	if err != nil {
-		s.conn.log.Warn("the modes or options of a session can't be read", "error", err)
+		s.conn.opts.Log.Warn("the modes or options of a session can't be read", "error", err)
 	}
 }
 
@@ -90,12 +90,7 @@ func (s *Session) Close(ctx context.Context) error {
 	if errors.As(err, &e) && e.Code == CodeNotFound { // it is closed already
 		err = nil
 	}
-	s.conn.mu.Lock()
-	if s.conn.sessions[s.ID] == s {
-		delete(s.conn.sessions, s.ID)
-	}
-	s.conn.mu.Unlock()
-	s.release()
+	s.conn.sessions.remove(s)
 	return err
 }
 
@@ -106,23 +101,12 @@ func (s *Session) release() {
 	terminals := maps.Clone(s.terminals)
 	clear(s.terminals)
 	for r := range s.asks {
-		r.cancel(errSessionClosed)
+		r.Cancel(errSessionClosed)
 	}
 	s.mu.Unlock()
 	for _, t := range terminals {
 		if t != nil {
 			t.Release()
 		}
-	}
-}
-
-// releaseAll does so for all sessions, at the end of the connection.
-func (c *Conn) releaseAll() {
-	c.mu.Lock()
-	sessions := maps.Clone(c.sessions)
-	clear(c.sessions)
-	c.mu.Unlock()
-	for _, s := range sessions {
-		s.release()
 	}
 }

@@ -8,7 +8,7 @@ import (
 // maxTerminals bounds the terminals of a session that are not released.
 const maxTerminals = 64
 
-func (c *Conn) createTerminal(r *request) (any, error) {
+func createTerminal(h *host, r *request) (any, error) {
 	p, err := params[TerminalRequest](r)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (c *Conn) createTerminal(r *request) (any, error) {
 	if !ok {
 		return nil, Errorf(CodeInternal, "%d terminals are open: release some", maxTerminals)
 	}
-	t, err := c.world.Terminals.Create(r.ctx, p)
+	t, err := h.Terminals.Create(r.ctx, p)
 	if err != nil {
 		s.takeTerminal(id)
 		return nil, fmt.Errorf("starting %.200q: %w", p.Command, err)
@@ -39,7 +39,7 @@ func (c *Conn) createTerminal(r *request) (any, error) {
 }
 
 // terminal returns the one that a request names.
-func (c *Conn) terminal(r *request, release bool) (Terminal, error) {
+func terminalOf(r *request, release bool) (Terminal, error) {
 	p, err := params[struct{ TerminalID string }](r)
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func (c *Conn) terminal(r *request, release bool) (Terminal, error) {
 	return t, nil
 }
 
-func (c *Conn) terminalOutput(r *request) (any, error) {
-	t, err := c.terminal(r, false)
+func terminalOutput(h *host, r *request) (any, error) {
+	t, err := terminalOf(r, false)
 	if err != nil {
 		return nil, err
 	}
@@ -69,24 +69,24 @@ func (c *Conn) terminalOutput(r *request) (any, error) {
 	}{text, truncated, exit}, nil
 }
 
-func (c *Conn) waitTerminal(r *request) (any, error) {
-	t, err := c.terminal(r, false)
+func waitTerminal(h *host, r *request) (any, error) {
+	t, err := terminalOf(r, false)
 	if err != nil {
 		return nil, err
 	}
 	return t.Wait(r.ctx)
 }
 
-func (c *Conn) killTerminal(r *request) (any, error) {
-	t, err := c.terminal(r, false)
+func killTerminal(h *host, r *request) (any, error) {
+	t, err := terminalOf(r, false)
 	if err != nil {
 		return nil, err
 	}
 	return struct{}{}, t.Kill()
 }
 
-func (c *Conn) releaseTerminal(r *request) (any, error) {
-	t, err := c.terminal(r, true)
+func releaseTerminal(h *host, r *request) (any, error) {
+	t, err := terminalOf(r, true)
 	if err != nil {
 		return nil, err
 	}

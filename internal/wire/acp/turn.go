@@ -31,7 +31,7 @@ func (s *Session) Prompt(ctx context.Context, blocks ...Content) (Stopped, error
 		return Stopped{}, err
 	}
 	if err := s.send(t, blocks); err != nil {
-		return Stopped{}, wrap("session/prompt", err)
+		return Stopped{}, wrap("session/prompt", s.conn.own(err))
 	}
 	select {
 	case <-t.done:
@@ -40,7 +40,7 @@ func (s *Session) Prompt(ctx context.Context, blocks ...Content) (Stopped, error
 		return Stopped{}, ctx.Err()
 	}
 	if t.err != nil {
-		return t.stopped, wrap("session/prompt", t.err)
+		return t.stopped, wrap("session/prompt", s.conn.own(t.err))
 	}
 	return t.stopped, nil
 }
@@ -82,7 +82,7 @@ func (s *Session) begin(ctx context.Context) (*turn, error) {
 func (s *Session) send(t *turn, blocks []Content) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.conn.start("session/prompt", map[string]any{"sessionId": s.ID, "prompt": list(blocks)}, func(raw json.RawMessage, err error) {
+	_, err := s.conn.rpc.Start(s.conn.base, "session/prompt", map[string]any{"sessionId": s.ID, "prompt": list(blocks)}, func(raw json.RawMessage, err error) {
 		s.answered(t, raw, err)
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Session) over(t *turn, stopped Stopped, err error) {
 }
 
 func (s *Session) sendCancel() error {
-	return s.conn.send(nil, "session/cancel", map[string]string{"sessionId": s.ID})
+	return s.conn.Notify("session/cancel", map[string]string{"sessionId": s.ID})
 }
 
 // Cancel tells the agent to stop and answers all that it asks as cancelled. It
@@ -132,7 +132,7 @@ func (s *Session) Cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for r := range s.asks {
-		r.cancel(errTurnCancelled)
+		r.Cancel(errTurnCancelled)
 	}
 	if s.turn != nil && !s.turn.cancelled {
 		s.turn.cancelled = true

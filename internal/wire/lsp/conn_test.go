@@ -2,17 +2,15 @@ package lsp_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -272,47 +270,6 @@ func TestIDInUse(t *testing.T) {
 	}
 }
 
-func TestNotificationsInOrder(t *testing.T) {
-	const n = 5000
-	var got []int
-	all := make(chan struct{})
-	h := funcs{
-		notify: func(_ context.Context, method string, params json.RawMessage) {
-			var i int
-			if method != "count" || lsp.Params(params, &i) != nil {
-				return
-			}
-			if got = append(got, i); len(got) == n {
-				close(all)
-			}
-			if i%100 == 0 {
-				panic("a bad notification")
-			}
-		},
-		request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-			<-all // requests must not hold up what follows them
-			return nil, nil
-		},
-	}
-	var logged bytes.Buffer
-	w := dial(t, h, lsp.Options{Log: slog.New(slog.NewTextHandler(&logged, nil))})
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
-	for i := range n {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"count","params":%d}`, i))
-	}
-	w.read()
-	for i, v := range got {
-		if i != v {
-			t.Fatalf("notification %d came as number %d", v, i)
-		}
-	}
-	_ = w.in.Close()
-	<-w.end
-	if !strings.Contains(logged.String(), "a bad notification") {
-		t.Error("the panic is not in the log")
-	}
-}
-
 func TestCallFromRequest(t *testing.T) {
 	var conn *lsp.Conn
 	h := funcs{request: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
@@ -372,28 +329,24 @@ func TestPeerGone(t *testing.T) {
 	}
 }
 
-func TestRunEndsWithContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	in, _ := io.Pipe() // nobody ever writes
-	var once sync.Once
-	started := make(chan struct{})
-	conn := lsp.NewConn(readFunc(func(p []byte) (int, error) {
-		once.Do(func() { close(started) })
-		return in.Read(p)
-	}), io.Discard, funcs{}, lsp.Options{DrainTimeout: time.Millisecond})
-	end := make(chan error)
-	go func() { end <- conn.Run(ctx) }()
-	<-started
-	cancel()
-	if err := <-end; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	_ = in.Close()
+// TestBounds: who asks too much, or reads nothing, is told so.
+func TestBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		w := dial(t, funcs{request: func(context.Context, string, json.RawMessage) (any, error) {
+			<-release
+			return nil, nil
+		}}, lsp.Options{MaxPending: 600, WriteTimeout: time.Minute})
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"x"}`, `{"jsonrpc":"2.0","id":2,"method":"x"}`)
+		if diff := cmp.Diff(fail(-32802, "2", "too many requests are pending; try again later"), w.read()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		close(release)
+		if err := <-w.end; err == nil || err.Error() != "writing to the client: the client has not read for 1m0s" {
+			t.Errorf("Run: %v", err)
+		}
+	})
 }
-
-type readFunc func([]byte) (int, error)
-
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestDropped: a message that can't be read is answered, told, and the
 // connection goes on.

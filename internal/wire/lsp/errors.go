@@ -3,20 +3,21 @@ package lsp
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
-	"go.lsp.dev/jsonrpc2"
+	jsonv2 "github.com/go-json-experiment/json"
 	"go.lsp.dev/protocol"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // Error codes of JSON-RPC and LSP.
 const (
-	ParseError           = int64(jsonrpc2.ParseError)
-	InvalidRequest       = int64(jsonrpc2.InvalidRequest)
-	MethodNotFound       = int64(jsonrpc2.MethodNotFound)
-	InvalidParams        = int64(jsonrpc2.InvalidParams)
-	InternalError        = int64(jsonrpc2.InternalError)
-	ServerNotInitialized = int64(jsonrpc2.ServerNotInitialized)
+	ParseError           = rpc.ParseError
+	InvalidRequest       = rpc.InvalidRequest
+	MethodNotFound       = rpc.MethodNotFound
+	InvalidParams        = rpc.InvalidParams
+	InternalError        = rpc.InternalError
+	ServerNotInitialized = int64(protocol.ErrorCodesServerNotInitialized)
 	RequestFailed        = int64(protocol.LSPErrorCodesRequestFailed)
 	ServerCancelled      = int64(protocol.LSPErrorCodesServerCancelled)
 	ContentModified      = int64(protocol.LSPErrorCodesContentModified)
@@ -25,32 +26,24 @@ const (
 
 // Causes with which a request's context ends, and errors of Call and Notify.
 var (
-	ErrCancelled = errors.New("cancelled by the client")
+	ErrCancelled = rpc.ErrCancelled
 	ErrPeerGone  = errors.New("the client is gone")
-	ErrDropped   = errors.New("the client doesn't read; notification dropped")
+	ErrDropped   = rpc.ErrDropped
 )
 
 // Error is a JSON-RPC error. A handler returns one to choose the code of the
 // reply; Call returns one when the peer answered with an error.
-type Error struct {
-	Code    int64
-	Message string
-	Data    json.RawMessage
-
-	// remote is the method whose reply this is. Such an error is never passed
-	// on as our own: a client's "method not found" would read as ours.
-	remote string
-}
+type Error = rpc.Error
 
 // Errorf makes an Error.
-func Errorf(code int64, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
+func Errorf(code int64, format string, args ...any) *Error { return rpc.Errorf(code, format, args...) }
 
-// Error returns the message, after the method when the peer sent it.
-func (e *Error) Error() string {
-	if e.remote != "" {
-		return fmt.Sprintf("%s: %s (%d)", e.remote, e.Message, e.Code)
-	}
-	return e.Message
-}
+// Unmarshal decodes JSON as rpc.Unmarshal does.
+func Unmarshal(data []byte, v any) error { return rpc.Unmarshal(data, v) }
+
+// EmptyObjects is rpc.EmptyObjects.
+func EmptyObjects() jsonv2.Options { return rpc.EmptyObjects() }
+
+// Params decodes the parameters of a message. Absent ones leave v as it is; bad
+// ones are an InvalidParams error that names the field.
+func Params(params json.RawMessage, v any) error { return rpc.Params(params, v) }

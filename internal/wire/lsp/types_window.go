@@ -3,6 +3,8 @@ package lsp
 import (
 	"errors"
 	"strconv"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // ShowMessageParams belongs to window/showMessage and window/logMessage.
@@ -43,7 +45,7 @@ type ProgressToken string
 
 // StringToken makes a token from a string.
 func StringToken(s string) ProgressToken {
-	data, err := marshal(s)
+	data, err := rpc.Marshal(s)
 	if err != nil {
 		return ""
 	}

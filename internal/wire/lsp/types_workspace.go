@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/wire/rpc"
 )
 
 // TextEdit replaces Range by NewText.
@@ -98,13 +100,13 @@ type (
 func (c DocumentChange) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.TextDocumentEdit != nil:
-		return marshal(c.TextDocumentEdit)
+		return rpc.Marshal(c.TextDocumentEdit)
 	case c.CreateFile != nil:
-		return marshal(wireCreate{"create", *c.CreateFile})
+		return rpc.Marshal(wireCreate{"create", *c.CreateFile})
 	case c.RenameFile != nil:
-		return marshal(wireRename{"rename", *c.RenameFile})
+		return rpc.Marshal(wireRename{"rename", *c.RenameFile})
 	case c.DeleteFile != nil:
-		return marshal(wireDelete{"delete", *c.DeleteFile})
+		return rpc.Marshal(wireDelete{"delete", *c.DeleteFile})
 	}
 	return nil, errors.New("empty document change")
 }

@@ -82,6 +82,34 @@ export function about(call: Pick<Call, 'arguments' | 'changes'>, t: Translate): 
   return summary(call.arguments) || (first === undefined ? '' : more.length > 0 ? t('{0} and {1} more', first, more.length) : first);
 }
 
+/** What the server calls by itself, and what tells a person nothing. */
+const internal = new Set(['know_how']);
+
+/** Whether a call is one to tell people of. */
+export const told = (call: Pick<Call, 'tool'>): boolean => !internal.has(call.tool);
+
+const changes: Record<ChangeRef['kind'], (t: Translate, what: string) => string> = {
+  create: (t, what) => t('created {0}', what), modify: (t, what) => t('changed {0}', what), delete: (t, what) => t('deleted {0}', what), rename: (t, what) => t('moved {0}', what),
+};
+const done: Record<string, (t: Translate, what: string) => string> = {
+  read_file: (t, what) => t('read {0}', what), list_directory: (t, what) => t('listed {0}', what),
+  grep: (t, what) => t('searched for {0}', what), search_files: (t, what) => t('searched for files {0}', what), project_knowledge_search: (t, what) => t('searched the project for {0}', what),
+  run_command: (t, what) => t('ran {0}', what), run_tests: (t, what) => t('tested {0}', what || t('the project')), run_lint: (t, what) => t('checked {0}', what || t('the project')), code_exec: t => t('ran a program'),
+  edit_file: (t, what) => t('edits {0}', what), write_file: (t, what) => t('writes {0}', what), append_file: (t, what) => t('writes {0}', what), delete_file: (t, what) => t('deletes {0}', what), move_file: (t, what) => t('moves {0}', what),
+  ask_user: (t, what) => t('asked: {0}', what), web_fetch: (t, what) => t('fetched {0}', what), web_search: (t, what) => t('searched the web for {0}', what), skill: (t, what) => t('used the skill {0}', what),
+};
+
+/** What a call has done, in people's words, after the name of who did it where that is known. */
+export function deed(call: Pick<Call, 'tool' | 'arguments' | 'changes'>, t: Translate, who?: string): string {
+  const [first] = call.changes, what = about(call, t), own = Object.hasOwn(done, call.tool) ? done[call.tool] : undefined;
+  const text = first ? changes[first.kind](t, call.changes.length > 1 ? t('{0} and {1} more', first.path, call.changes.length - 1) : first.path)
+    : own ? own(t, what).trim() : [call.tool.replaceAll('_', ' '), what].filter(Boolean).join(': ');
+  return who ? `${who} ${text}` : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** How long it took, where that is worth a word. */
+export const took = (ms: number | undefined, t: Translate): string => (ms === undefined || ms < 1000 ? '' : t('{0} s', (ms / 1000).toFixed(ms < 10_000 ? 1 : 0)));
+
 /** Where a call is, in a word. */
 export function stateName(state: Call['state'], t: Translate): string {
   switch (state) {

@@ -1,7 +1,7 @@
 // The view "Activity": each call as it happens.
 import * as vscode from 'vscode';
 import type { CallEvent } from '../protocol';
-import { about, Calls, callText, decisionText, stateName, type Call } from './calls';
+import { Calls, callText, decisionText, deed, stateName, told, took, type Call } from './calls';
 
 const scheme = 'sidecar-call';
 
@@ -25,6 +25,8 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   readonly onDidChangeTools = this.others.event;
   private readonly view: vscode.TreeView<Call>;
   private timer: NodeJS.Timeout | undefined;
+  /** The name of a session's agent, if known. */
+  author: (session: string) => string | undefined = () => undefined;
 
   constructor() {
     this.view = vscode.window.createTreeView('sidecar.activity', { treeDataProvider: this });
@@ -69,21 +71,20 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
     }, pause);
   }
 
-  getChildren(call?: Call): Call[] { return call ? [] : this.calls.list; }
+  getChildren(call?: Call): Call[] { return call ? [] : this.calls.list.filter(told); }
 
   getTreeItem(call: Call): vscode.TreeItem {
-    const item = new vscode.TreeItem(call.tool);
+    const item = new vscode.TreeItem(deed(call, vscode.l10n.t, this.author(call.session)));
     item.id = `${call.session}/${call.id}`;
-    const what = about(call, vscode.l10n.t);
-    item.description = [what, call.state === 'failed' || call.state === 'denied' ? call.code : '', call.durationMs === undefined ? '' : vscode.l10n.t('{0} ms', call.durationMs)].filter(Boolean).join(' · ');
+    item.description = [call.state === 'asking' || call.state === 'failed' || call.state === 'denied' ? stateName(call.state, vscode.l10n.t) : '', took(call.durationMs, vscode.l10n.t)].filter(Boolean).join(' · ');
     const [icon, color] = {
       running: ['sync~spin', ''], asking: ['question', 'list.warningForeground'], ok: ['check', 'testing.iconPassed'],
       failed: ['error', 'list.errorForeground'], denied: ['circle-slash', 'list.warningForeground'],
     }[call.state] as [string, string];
     item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-    item.tooltip = [call.session, decisionText(call, vscode.l10n.t), call.message, call.output.slice(-400)].filter(Boolean).join('\n');
+    item.tooltip = [`${call.tool} · ${call.session}`, decisionText(call, vscode.l10n.t), call.message, call.output.slice(-400)].filter(Boolean).join('\n');
     item.command = { command: 'sidecar.showCall', title: vscode.l10n.t('Show'), arguments: [call] };
-    item.accessibilityInformation = { label: `${call.tool}, ${stateName(call.state, vscode.l10n.t)}, ${item.description}` };
+    item.accessibilityInformation = { label: `${String(item.label)}, ${stateName(call.state, vscode.l10n.t)}, ${item.description}` };
     return item;
   }
 

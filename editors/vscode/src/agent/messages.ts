@@ -7,6 +7,8 @@ export type ToPage =
   | { type: 'view'; view: View }
   /** Which run is shown; without one the agents to start are. */
   | { type: 'select'; run?: string }
+  /** An agent was chosen that the person has to allow first: the page asks. */
+  | { type: 'consent'; agent: string }
   /** The newest part of a run in the place of all that the page has of it; more: there are older events. Batches go on after next. */
   | { type: 'reset'; run: string; events: AgentEvent[]; more: boolean; next: number }
   /** The events before the oldest that the page has. */
@@ -36,7 +38,7 @@ export interface View {
   trusted: boolean;
   agents: Agent[];
   runs: RunInfo[];
-  /** What the SideCar mode is called. */
+  /** The name of the shown run's mode; empty without one. */
   mode: string;
   /** Whether edits wait for a review in that mode. */
   reviews: boolean;

@@ -63,7 +63,7 @@ export class Telling implements vscode.Disposable {
   private get how(): 'off' | 'away' | 'always' { return vscode.workspace.getConfiguration('sidecar').get('agent.notify', 'away'); }
 
   private onScreen(q: AgentEvent): boolean {
-    return vscode.window.state.focused && this.panes().some(p => p.visible() && p.run === q.run && p.seen.includes(q.question ?? ''));
+    return vscode.window.state.focused && this.panes().some(p => p.visible() && p.run === q.run); // its badge and its head say so, and a message would cover the composer
   }
 
   private await(q: AgentEvent): void {

@@ -13,9 +13,11 @@ import { hear, type Whole } from './heard';
 import type { Detail, View } from './messages';
 import { addAgent, readable } from './open';
 import { agentPage } from './page/html';
+import { visible } from './page/safe';
 import { Pane } from './pane';
 import { pickAgent, pickMode, pickOwn, pickRun, pickSkill } from './picks';
 import { Runs, type Change } from './runs';
+import { did } from '../walk';
 import { Telling } from './telling';
 import { glyph } from './words';
 import { Work } from './work';
@@ -35,12 +37,26 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   private used: Pane | undefined; // the page that was used last
   private side: Pane | undefined; // that of the side bar
   private lists: Promise<void> = Promise.resolve();
+  /** The name of a session's agent, if one of its runs has the session. */
+  readonly author: (session: string) => string | undefined;
+  /** The title of a session's run. */
+  readonly titleOf = (session: string): string | undefined => this.work.runs.list.find(r => r.session === session)?.title || undefined;
+  get onDidAllow(): vscode.Event<void> { return this.work.onDidAllow; }
+  private started = 0; // so many runs were there
+  private readonly turned = new vscode.EventEmitter<void>();
+  /** Another run is on the screen, or its mode is another. */
+  readonly onDidTurn = this.turned.event;
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly server: Server, pending: Pending, review: Review, showText: (name: string, text: string) => Promise<void>) {
     const ask = <R>(command: string, argument?: object) => server.execute<R>(command, argument);
     const failed = (e: unknown) => { if (server.health === 'running') { server.log.warn(`agents: ${String(e)}`); } };
     const runs = new Runs(ask, change => this.heard(change), failed);
     const key = 'agent.decisions', decided = { get: () => context.workspaceState.get<Decision[]>(key, []), set: (all: Decision[]) => void context.workspaceState.update(key, all) };
+    this.author = session => {
+      const run = runs.list.find(r => r.session === session);
+      return run && visible(runs.agent(run.agent)?.title ?? run.agent);
+    };
+    review.author = this.author;
     this.work = new Work(ask, runs, review, pending, decided, () => this.showChanges());
     this.telling = new Telling(this.work, () => [...this.panes.keys()], run => void this.show(run));
     this.parts = {
@@ -70,6 +86,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   register(): vscode.Disposable {
     const commands: Record<string, (...args: never[]) => unknown> = {
       'sidecar.newRun': () => this.newRun(),
+      'sidecar.startAgent': () => this.startAgent(),
       'sidecar.pickRun': () => this.pick(undefined, 'run'),
       'sidecar.focusAgent': () => this.focus(),
       'sidecar.leaveAgent': () => vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup'),
@@ -87,7 +104,8 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       'sidecar.showMessage': (m?: Placed) => this.showMessage(m),
     };
     // Of the title of the view in the side bar: they are about its run, wherever the person was before.
-    const titled = { 'sidecar.newRunInView': 'sidecar.newRun', 'sidecar.pickRunInView': 'sidecar.pickRun', 'sidecar.stopRunInView': 'sidecar.stopRun', 'sidecar.closeRunInView': 'sidecar.closeRun' };
+    commands['sidecar.newRunInView'] = () => this.newRunInView();
+    const titled = { 'sidecar.pickRunInView': 'sidecar.pickRun', 'sidecar.stopRunInView': 'sidecar.stopRun', 'sidecar.closeRunInView': 'sidecar.closeRun' };
     for (const [id, same] of Object.entries(titled)) {
       commands[id] = () => {
         this.used = this.side ?? this.used;
@@ -121,7 +139,10 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       badge: n => { view.badge = n > 0 ? { value: n, tooltip: n === 1 ? t('1 question waits for you') : t('{0} questions wait for you', n) } : undefined; },
     });
     this.side = pane;
-    view.onDidChangeVisibility(() => view.visible || pane.rest());
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) { pane.rest(); }
+      this.turned.fire();
+    });
     view.onDidDispose(() => this.close(pane));
   }
 
@@ -186,7 +207,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       health: this.server.health, trusted: vscode.workspace.isTrusted, runs: runs.list,
       agents: runs.agents.map(a => a.name === info?.agent ? { ...a, can: able(a.can, info) } : a),
       ...(info?.agentMode ? { agentMode: titleOf(runs.agent(info.agent)?.modes, info.agentMode) } : {}), ...(info?.model ? { model: titleOf(runs.agent(info.agent)?.models, info.model) } : {}),
-      mode: this.work.mode(info?.session), reviews: this.work.reviews(info?.session),
+      mode: info ? this.work.mode(info.session) : '', reviews: this.work.reviews(info?.session),
       ...(starting && info ? { starting: { agent: info.agent, since: starting.since, step: 'starting', ...(starting.error === undefined ? {} : { error: { text, lines: lines ? lines.trimEnd().split('\n') : [] } }) } } : {}),
       settings: { enterSends: config.get('enterSends', true), announce: config.get('announce', 'paragraphs'), detail: this.context.globalState.get<Detail>('agent.detail', 'steps') },
       folders: (vscode.workspace.workspaceFolders ?? []).map(f => f.uri.fsPath),
@@ -198,11 +219,22 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     [...this.panes.keys()].forEach(p => p.showView());
     this.showTitles();
     this.telling.refresh();
+    if (this.work.runs.list.length > this.started) {
+      void did('start');
+    }
+    this.started = this.work.runs.list.length;
     void vscode.commands.executeCommand('setContext', 'sidecar.runs', this.work.runs.list.length);
     void vscode.commands.executeCommand('setContext', 'sidecar.runsBusy', this.work.runs.list.filter(r => r.state === 'running' || r.state === 'waiting').length);
   }
 
+  /** The mode of the run that is on the screen, if one is. */
+  get shownMode(): { mode: string; title: string } | undefined {
+    const pane = this.used?.visible() ? this.used : [...this.panes.keys()].find(p => p.visible()), info = this.work.runs.info(pane?.run);
+    return info && { mode: this.work.mode(info.session), title: info.title };
+  }
+
   private showTitles(): void {
+    this.turned.fire();
     for (const [pane, shown] of this.panes) {
       const info = this.work.runs.info(pane.run);
       shown.title?.(info ? `${glyph(info)} ${info.title}` : '');
@@ -253,6 +285,17 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   }
 
   // ---- commands
+
+  private async startAgent(): Promise<void> {
+    await this.focus();
+    this.newRunInView();
+  }
+
+  // The page has the list of agents, with what is missing of each.
+  private newRunInView(): void {
+    const pane = this.side ?? this.used;
+    pane?.select(undefined);
+  }
 
   private async newRun(): Promise<void> {
     const agent = await pickAgent(this.work);
@@ -377,6 +420,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   }
 
   dispose(): void {
+    this.turned.dispose();
     this.telling.dispose();
     this.work.runs.dispose();
   }

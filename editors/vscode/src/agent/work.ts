@@ -18,6 +18,9 @@ const t = vscode.l10n.t;
 export interface Kept { get(): Decision[]; set(decisions: Decision[]): void }
 
 export class Work {
+  private readonly given = new vscode.EventEmitter<void>();
+  /** A person has allowed something. */
+  readonly onDidAllow = this.given.event;
   private readonly modes = new Map<string, string>(); // by session
   private readonly written = new Map<string, Changes>(); // by run, of those without a review
 
@@ -38,7 +41,8 @@ export class Work {
     }
     const row = this.runs.agent(agent), failed = this.runs.log(pane.run)?.starting?.error === undefined ? undefined : pane.run;
     if (!row?.consented && !consent) {
-      pane.select(undefined); // where the page shows what it would see, and asks
+      pane.select(undefined);
+      pane.say({ type: 'consent', agent }); // the page shows what it would see, and asks
       return;
     }
     if (failed) {
@@ -112,6 +116,9 @@ export class Work {
       await vscode.workspace.textDocuments.find(d => d.isDirty && d.uri.toString() === vscode.Uri.parse(shown.uri).toString())?.save();
     }
     await this.ask('sidecar.agent.answer', { run, question, answer });
+    if (option?.kind?.startsWith('allow')) {
+      this.given.fire();
+    }
     if (reason) {
       await this.ask('sidecar.agent.prompt', { run, text: reason, when: 'queue' }); // the protocol of agents has no place for it in the answer
     }

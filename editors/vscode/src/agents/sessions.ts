@@ -5,17 +5,17 @@ import { ListView } from './lists';
 
 const t = vscode.l10n.t;
 
-export function sessions(server: Server): ListView<SessionInfo> {
+export function sessions(server: Server, title: (session: string) => string | undefined): ListView<SessionInfo> {
   return new ListView('sidecar.sessions', server,
     async () => (await server.execute<{ sessions: SessionInfo[] }>('sidecar.session.list')).sessions,
     s => {
-      const item = new vscode.TreeItem(s.session);
+      const item = new vscode.TreeItem(title(s.session) ?? s.session);
       item.id = s.session;
       item.description = [s.mode, s.calls === 1 ? t('1 call') : t('{0} calls', s.calls), s.tokens > 0 ? t('{0} tokens', s.tokens) : '', s.shadow ? t('shadow {0}', s.shadow) : ''].filter(Boolean).join(' · ');
       item.iconPath = new vscode.ThemeIcon(s.shadow ? 'repo-forked' : 'account');
       item.contextValue = s.session === 'default' ? 'default' : 'session';
-      item.tooltip = `${s.root}\n${s.openedAt}`;
-      item.accessibilityInformation = { label: `${s.session}, ${item.description}` };
+      item.tooltip = `${s.session}\n${s.root}\n${s.openedAt}`;
+      item.accessibilityInformation = { label: `${String(item.label)}, ${item.description}` };
       return item;
     });
 }

@@ -17,6 +17,9 @@ export const questionScheme = 'sidecar-question';
 export class Questions {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
+  private readonly given = new vscode.EventEmitter<void>();
+  /** A person has allowed something. */
+  readonly onDidAllow = this.given.event;
   open: Question[] = [];
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
@@ -99,7 +102,8 @@ export class Questions {
     // Deny comes first, so that Enter lets nothing happen; closing the dialog leaves the question in the view.
     const deny = t('Deny'), allow = q.params.irrecoverable ? t('Allow…') : t('Allow Once'), more = t('More…');
     const alike = scopes(q.params).includes('pattern') ? [t('Allow `{0}` for This Session', q.params.pattern ?? '')] : [];
-    const chosen = await vscode.window.showWarningMessage(q.params.title, { modal: true, detail: dialogText(q.params, t) }, deny, allow, ...alike, more);
+    const later: vscode.MessageItem = { title: t('Decide Later'), isCloseAffordance: true }; // VS Code would call it Cancel
+    const chosen = (await vscode.window.showWarningMessage<vscode.MessageItem>(q.params.title, { modal: true, detail: dialogText(q.params, t) }, ...[deny, allow, ...alike, more].map(title => ({ title })), later))?.title;
     if (chosen !== undefined && chosen === alike[0]) {
       return this.allow(q, 'pattern');
     }
@@ -158,6 +162,7 @@ export class Questions {
       }
     }
     q.answer({ outcome: 'allow', scope, typed });
+    this.given.fire();
   }
 
   async deny(q: Question | undefined, ask = false): Promise<void> {

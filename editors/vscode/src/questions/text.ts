@@ -18,28 +18,30 @@ export function asker(a: ApproveParams): string {
   return path.join(' › ');
 }
 
-/** The facts behind a question, one a line. */
-export function facts(a: ApproveParams, t: Translate): string[] {
-  const e = a.effects;
+/** Why it is asked, in the server's words. */
+export const reason = (a: ApproveParams): string => {
+  const [why = ''] = a.detail.split('\n\n'), body = a.diff ?? a.effects.command;
+  return why === body || a.diff && why.startsWith('---') ? '' : why.charAt(0).toUpperCase() + why.slice(1);
+};
+
+/** The facts behind a question, one a line; brief leaves out what its title or its buttons say. */
+export function facts(a: ApproveParams, t: Translate, brief = false): string[] {
+  const e = a.effects, told = brief && e.command !== undefined && a.title.includes(e.command), one = asker(a);
   return [
-    e.command ? t('command: {0}', e.command) : '',
-    e.writes?.length ? t('writes: {0}', e.writes.join(', ')) : '',
+    e.command && !told ? t('command: {0}', e.command) : '',
+    e.writes?.length && !(brief && e.writes.every(w => a.title.includes(w))) ? t('writes: {0}', e.writes.join(', ')) : '',
     e.hosts?.length ? t('connects to: {0}', e.hosts.join(', ')) : '',
-    a.rule ? t('rule: {0}', a.rule) : '',
-    scopes(a).includes('pattern') ? t('pattern: {0}', a.pattern ?? '') : '',
-    t('agent: {0}', asker(a)),
+    a.rule && !brief ? t('rule: {0}', a.rule) : '',
+    scopes(a).includes('pattern') && !brief ? t('pattern: {0}', a.pattern ?? '') : '',
+    brief && one === 'default' ? '' : t('agent: {0}', one),
   ].filter(Boolean);
 }
 
 /** What fits into a dialog: the detail, the facts, and so much of the diff. */
 export function dialogText(a: ApproveParams, t: Translate, most = 24): string {
-  const parts = [facts(a, t).join('\n')];
-  if (a.diff) {
-    parts.push(cut(a.diff, most, t));
-  } else if (a.detail && a.detail !== a.effects.command) {
-    parts.push(cut(a.detail, most, t));
-  }
-  return parts.join('\n\n');
+  const why = reason(a), [first, ...rest] = a.detail.split('\n\n'), told = a.title.includes(a.effects.command ?? '\n');
+  const body = a.diff ?? (why ? rest.join('\n\n') : first === a.effects.command && told ? '' : a.detail);
+  return [why, facts(a, t, true).join('\n'), body && body !== a.effects.command ? cut(body, most, t) : ''].filter(Boolean).join('\n\n');
 }
 
 function cut(text: string, most: number, t: Translate): string {

@@ -2,7 +2,8 @@
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { AcceptResult, Failure, MadeCommit, PastEdit, PendingEdit, QueuedCommit, RejectResult, ReviewList, Selection, UndoResult, VerifyResult } from '../protocol';
-import { editsOf, hunkAt, lines, selectionOf, step, type Here, type Node, type Stop } from './model';
+import { selected } from '../agent/changes';
+import { after, editsOf, hunkAt, lines, owners, parted, selectionOf, step, type Here, type Node, type Stop } from './model';
 import type { Output } from './output';
 import { editOf, schemes, sideUri } from './sides';
 import type { Pending } from './store';
@@ -14,11 +15,18 @@ const t = vscode.l10n.t;
 interface Gutter { uri: vscode.Uri; lineNumber: number }
 
 /** What somebody decided, with the list as it was before. */
-export interface Decided { what: 'accept' | 'reject'; selection: Selection; before: ReviewList; failed: Failure[] }
+export interface Decided { what: 'accept' | 'reject'; selection: Selection; before: ReviewList; failed: Failure[]; accepted: number }
 
 export class Review {
   private readonly decided = new vscode.EventEmitter<Decided>();
   readonly onDidDecide = this.decided.event;
+  /** The name of a session's agent, if known. */
+  author: (session: string) => string | undefined = () => undefined;
+  private readonly seen = new vscode.EventEmitter<void>();
+  /** A person has looked at a change. */
+  readonly onDidSee = this.seen.event;
+  private deciding: { uris: Set<string>; order: string[]; what: Decided['what'] } = { uris: new Set(), order: [], what: 'accept' };
+  private opened = false; // the first change was
 
   constructor(private readonly server: Server, private readonly pending: Pending, private readonly tree: PendingTree, private readonly output: Output) {
     // Lenses and code actions run these: what they fail at is told in the same way.
@@ -43,27 +51,33 @@ export class Review {
       'sidecar.dropOutput': (n?: Node, many?: Node[]) => this.output.decide('drop', many ?? (n ? [n] : [])),
       'sidecar.acceptFile': (uri?: vscode.Uri) => this.file('accept', uri),
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
+      'sidecar.acceptFileInTitle': (uri?: vscode.Uri) => this.file('accept', uri), // a title shows the keys of a command below its words
+      'sidecar.rejectFileInTitle': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptHunk': (at?: Gutter) => this.hunk('accept', at),
       'sidecar.rejectHunk': (at?: Gutter) => this.hunk('reject', at),
+      'sidecar.keepMine': (n?: Node | vscode.Uri) => this.conflict('mine', n),
+      'sidecar.takeAgents': (n?: Node | vscode.Uri) => this.conflict('agent', n),
       'sidecar.verify': (n?: Node) => this.verify(n?.kind === 'batch' ? selectionOf([n], this.pending.list.revision) : this.shown()),
       'sidecar.verifyChecked': () => this.verify(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.undoAccept': () => this.undo(),
       'sidecar.redoEdit': () => this.turn('redo'),
       'sidecar.editHistory': () => this.history(),
+      'sidecar.nextFile': () => this.nextFile(),
       'sidecar.next': () => this.go(true),
       'sidecar.previous': () => this.go(false),
       'sidecar.openDiff': (n: Node) => (n.kind === 'hunk' ? this.diff(n) : n.kind === 'file' ? this.diff({ edit: n.edit }) : undefined),
       'sidecar.openFile': (n: Node | vscode.Uri) => this.openFile(n),
       'sidecar.openAllDiffs': () => this.allDiffs(),
+      'sidecar.filterPending': async () => { await vscode.commands.executeCommand('sidecar.pending.focus'); await vscode.commands.executeCommand('list.find'); },
       'sidecar.groupByMessage': () => this.pending.group(true),
       'sidecar.groupByFolder': () => this.pending.group(false),
       'sidecar.showAllSessions': () => this.pending.showOnly(undefined),
     };
     return vscode.Disposable.from(
       ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.told(() => run(...args)))),
-      this.decided,
+      this.decided, this.seen,
       vscode.window.onDidChangeActiveTextEditor(() => this.context()),
-      this.pending.onDidChange(() => this.context()),
+      this.pending.onDidChange(() => { this.context(); void this.first(); }),
     );
   }
 
@@ -79,23 +93,93 @@ export class Review {
 
   private context(): void {
     const uri = vscode.window.activeTextEditor?.document.uri;
-    void vscode.commands.executeCommand('setContext', 'sidecar.editorPending', !!uri && !!editOf(this.pending, uri));
+    const edit = uri && editOf(this.pending, uri);
+    void vscode.commands.executeCommand('setContext', 'sidecar.editorPending', edit !== undefined);
+    void vscode.commands.executeCommand('setContext', 'sidecar.editorConflict', edit?.state === 'conflict');
   }
 
   async accept(selection: Selection): Promise<AcceptResult> {
     const before = this.pending.list;
+    this.remember('accept', selection);
     const result = await this.server.execute<AcceptResult>('sidecar.review.accept', selection);
-    this.decided.fire({ what: 'accept', selection, before, failed: result.failed });
+    this.decided.fire({ what: 'accept', selection, before, failed: result.failed, accepted: result.accepted.length });
     this.tell(t('Not accepted'), result.failed, result.commits);
     return result;
   }
 
   async reject(selection: Selection): Promise<RejectResult> {
     const before = this.pending.list;
+    this.remember('reject', selection);
     const result = await this.server.execute<RejectResult>('sidecar.review.reject', selection);
-    this.decided.fire({ what: 'reject', selection, before, failed: [] });
+    this.decided.fire({ what: 'reject', selection, before, failed: [], accepted: 0 });
     this.tell(t('Not made'), [], result.made);
     return result;
+  }
+
+  private remember(what: Decided['what'], selection: Selection): void {
+    const { list } = this.pending, named = new Set(selection.uris ?? []);
+    const chosen = [...selected(list, selection).map(s => s.edit), ...list.edits.filter(e => named.has(e.uri) || e.hunks.length === 0 && selection.hunks === undefined && selection.uris === undefined)];
+    this.deciding = { what, uris: new Set(chosen.map(e => e.uri)), order: this.pending.stops().map(s => s.edit.uri) };
+  }
+
+  /** Goes on from a file that the person has decided about: to the next that waits, and behind the last to the file itself. */
+  async leadOn(side: vscode.Uri): Promise<void> {
+    const { uris, order, what } = this.deciding, file = side.with({ scheme: 'file' });
+    const decided = [...uris].find(u => vscode.Uri.parse(u).toString() === file.toString());
+    if (decided === undefined) {
+      return; // somebody else did
+    }
+    const next = after(order, decided, new Set(this.pending.stops().map(s => s.edit.uri)));
+    const edit = this.pending.list.edits.find(e => e.uri === next);
+    if (edit) {
+      await this.diff({ edit, hunk: edit.hunks[0] });
+    } else if (await vscode.workspace.fs.stat(file).then(s => s.type === vscode.FileType.File, () => false)) {
+      await vscode.window.showTextDocument(file, { preview: true });
+    } else if (what === 'accept') {
+      void vscode.window.setStatusBarMessage(t('Nothing is pending.'), 3000);
+    }
+  }
+
+  // The first change that comes while a person looks elsewhere is shown beside, once, and takes no focus.
+  private async first(): Promise<void> {
+    const [stop] = this.pending.stops();
+    if (this.opened || !stop) {
+      return;
+    }
+    this.opened = true;
+    const there = vscode.window.tabGroups.all.flatMap(g => g.tabs);
+    const reviews = there.some(({ input }) => (input instanceof vscode.TabInputTextDiff ? input.modified : input instanceof vscode.TabInputText ? input.uri : undefined)?.scheme === schemes.proposed);
+    if (!reviews && !this.pending.fromBefore) {
+      await this.told(() => this.diff(stop, { preserveFocus: true, viewColumn: there.length > 0 ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active }));
+    }
+  }
+
+  /** Decides on what is in conflict: the lines of the user stay, or those of the agent take their place. */
+  private async conflict(keep: 'mine' | 'agent', of?: Node | vscode.Uri): Promise<unknown> {
+    const uri = of instanceof vscode.Uri ? of : this.here()?.document.uri, node = of instanceof vscode.Uri ? undefined : of;
+    const edit = node ? editsOf(node)[0] : uri && editOf(this.pending, uri);
+    const here = of === undefined ? this.place() : undefined, stop = here && hunkAt(this.pending.list.edits, here);
+    const one = node?.kind === 'hunk' ? node.hunk : stop?.hunk?.state === 'conflict' ? stop.hunk : undefined;
+    const hunks = one ? [one.id] : edit ? parted(edit).conflicts : [];
+    if (hunks.length === 0) {
+      throw new Error(t('Nothing is in conflict here.'));
+    }
+    return keep === 'mine' ? this.reject({ hunks }) : this.accept({ hunks, take: true });
+  }
+
+  // Accepting a file in conflict asks which of the two texts is to stay.
+  private async acceptConflict(edit: PendingEdit): Promise<unknown> {
+    const take = t('Take the Agent\'s'), keep = t('Keep Mine');
+    const { conflicts, others } = parted(edit);
+    const chosen = await vscode.window.showWarningMessage(t('You and the agent have both changed the same lines of {0}.', edit.path), { modal: true, detail: t('The other changes of the file are accepted with either.') }, take, keep);
+    if (chosen === take) {
+      return this.accept({ hunks: [...conflicts, ...others], take: true });
+    }
+    if (chosen === keep) {
+      await this.reject({ hunks: conflicts });
+      return others.length > 0 ? this.accept({ hunks: others }) : undefined;
+    }
+    return undefined;
   }
 
   /** Tests what is pending, or what is chosen of it, and says how that went; the output is a document. */
@@ -235,6 +319,9 @@ export class Review {
     if (edit.batch && what === 'accept') {
       return this.accept({ session: edit.session, revision: this.pending.list.revision });
     }
+    if (edit.state === 'conflict' && what === 'accept') {
+      return this.acceptConflict(edit);
+    }
     const hunks = edit.hunks.map(h => h.id);
     return this[what](hunks.length > 0 ? { hunks } : { uris: [edit.uri], revision: this.pending.list.revision });
   }
@@ -244,9 +331,12 @@ export class Review {
     const place = at ? this.placeOf(at.uri, at.lineNumber) : this.place();
     const stop = place && hunkAt(this.pending.list.edits, place);
     if (!stop?.hunk) {
+      if (this.pending.stops().length > 0) {
+        void vscode.window.setStatusBarMessage(t('No change is under the cursor. This is the next one.'), 5000);
+      }
       return this.go(true);
     }
-    return this[what]({ hunks: [stop.hunk.id] });
+    return what === 'accept' && stop.hunk.state === 'conflict' ? this.acceptConflict({ ...stop.edit, hunks: [stop.hunk] }) : this[what]({ hunks: [stop.hunk.id] });
   }
 
   private here(): vscode.TextEditor | undefined { return vscode.window.activeTextEditor; }
@@ -270,12 +360,34 @@ export class Review {
     await this.diff(stop);
   }
 
-  /** Shows an edit, at a hunk if there is one. */
-  async diff({ edit, hunk }: Stop): Promise<void> {
-    const name = edit.path.split('/').pop() ?? edit.path;
+  private async nextFile(): Promise<void> {
+    const all = this.pending.stops().map(s => s.edit.uri), here = this.place()?.uri;
+    const next = after(all, here ?? '', new Set(all.filter(uri => uri !== here)));
+    const edit = this.pending.list.edits.find(e => e.uri === next);
+    if (edit) {
+      await this.diff({ edit, hunk: edit.hunks[0] });
+    }
+  }
+
+  /** Shows an edit, at a hunk if there is one. A new file has nothing to compare with: it is shown alone. */
+  async diff({ edit, hunk }: Stop, how: vscode.TextDocumentShowOptions = {}): Promise<void> {
+    const name = edit.path.split('/').pop() ?? edit.path, by = this.by(edit);
     const line = hunk ? lines(hunk, 'proposed')[0] - 1 : undefined;
-    const at = line === undefined ? undefined : new vscode.Range(line, 0, line, 0);
-    await vscode.commands.executeCommand('vscode.diff', sideUri(edit, 'base'), sideUri(edit, 'proposed'), t('{0} (proposed by {1})', name, edit.tool), { preview: true, selection: at });
+    const options = { preview: true, ...how, ...(line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) }) };
+    const title = by ? t('{0} (proposed by {1})', name, by) : t('{0} (proposed)', name);
+    if (!how.preserveFocus) {
+      this.seen.fire();
+    }
+    if (edit.kind === 'create' && edit.state !== 'conflict') {
+      await vscode.commands.executeCommand('vscode.open', sideUri(edit, 'proposed'), options, title);
+    } else {
+      await vscode.commands.executeCommand('vscode.diff', sideUri(edit, 'base'), sideUri(edit, 'proposed'), title, options);
+    }
+  }
+
+  /** Who has proposed it, as people call them. */
+  private by(edit: PendingEdit): string {
+    return [...new Set(owners(edit).map(s => this.author(s) ?? s))].join(', ');
   }
 
   private async show(uri: string | undefined): Promise<{ uri: string; shown: boolean }> {

@@ -3,16 +3,19 @@ import type { HeldOutput, Hunk, PendingEdit, QueuedCommit, ReviewList } from '..
 import type { Translate } from '../words';
 import { outputNodes } from './held';
 
-export type Node = FilterNode | BatchNode | CommitNode | MessageNode | FolderNode | FileNode | HunkNode | OutputNode | OutputFileNode;
+export type Node = FilterNode | TotalNode | BatchNode | CommitNode | MessageNode | FolderNode | FileNode | HunkNode | OutputNode | OutputFileNode;
 interface Common { id: string; parent?: Node }
 /** Says that the tree has only what a session has a part in. */
 export interface FilterNode extends Common { kind: 'filter'; title: string; children: [] }
+/** Says how much waits, where that is more than a screen shows, and decides on all of it. */
+export interface TotalNode extends Common { kind: 'total'; edits: PendingEdit[]; children: [] }
 export interface BatchNode extends Common { kind: 'batch'; session: string; children: Node[]; edits: PendingEdit[]; commits: QueuedCommit[] }
 export interface CommitNode extends Common { kind: 'commit'; commit: QueuedCommit; children: [] }
 /** What came of one message; of the last node, which has none, whatever else is pending. */
 export interface MessageNode extends Common { kind: 'message'; message?: Message; children: Node[] }
 export interface FolderNode extends Common { kind: 'folder'; label: string; path: string; children: Node[] }
-export interface FileNode extends Common { kind: 'file'; edit: PendingEdit; children: HunkNode[] }
+/** Where is the folder of a file that stands without a row of its folder. */
+export interface FileNode extends Common { kind: 'file'; edit: PendingEdit; where?: string; children: HunkNode[] }
 export interface HunkNode extends Common { kind: 'hunk'; edit: PendingEdit; hunk: Hunk; children: [] }
 /** Output of a session's commands that is held. It is decided on as a whole, apart from edits. */
 export interface OutputNode extends Common { kind: 'output'; held: HeldOutput; children: OutputFileNode[] }
@@ -27,6 +30,9 @@ export interface Shown {
   /** By the message that it came from, and by folder below that. */
   byMessage: boolean;
 }
+
+/** With more files than this there is a total, and a folder with one file has no row of its own. */
+const many = 10;
 
 export const nothing: ReviewList = { revision: 0, batch: false, edits: [], commits: [] };
 
@@ -59,6 +65,9 @@ export const heldBy = (held: HeldOutput[], { only }: Shown): HeldOutput[] => (on
 export function tree(all: ReviewList, shown: Shown = { byMessage: false }, held: HeldOutput[] = []): Node[] {
   const list = shown.only ? only(all, shown.only.session) : all;
   const roots: Node[] = shown.only ? [{ kind: 'filter', id: 'filter', title: shown.only.title, children: [] }] : [];
+  if (list.edits.length > many) {
+    roots.push({ kind: 'total', id: 'total', edits: list.edits, children: [] });
+  }
   const batches = new Set([...list.edits.filter(e => e.batch).map(e => e.session), ...list.commits.filter(c => !c.byFile).map(c => c.session)]);
   for (const session of [...batches].sort()) {
     const edits = list.edits.filter(e => e.batch && e.session === session);
@@ -108,10 +117,10 @@ function folders(edits: PendingEdit[], prefix: string): Node[] {
     }
     at.files.push(edit);
   }
-  return nodes(top, '', prefix);
+  return nodes(top, '', prefix, edits.length > many);
 }
 
-function nodes(dir: Dir, path: string, prefix: string): Node[] {
+function nodes(dir: Dir, path: string, prefix: string, compact: boolean): Node[] {
   const out: Node[] = [];
   for (let [label, child] of sorted([...dir.dirs], d => d[0])) {
     // a folder that holds but one folder is shown together with it
@@ -120,7 +129,13 @@ function nodes(dir: Dir, path: string, prefix: string): Node[] {
       child = only[0]![1];
     }
     const full = path + label;
-    out.push({ kind: 'folder', id: `${prefix}folder:${full}`, label, path: full, children: nodes(child, full + '/', prefix) });
+    const children = nodes(child, full + '/', prefix, compact), [one] = children;
+    if (compact && children.length === 1 && one?.kind === 'file') {
+      one.where = label;
+      out.push(one);
+    } else {
+      out.push({ kind: 'folder', id: `${prefix}folder:${full}`, label, path: full, children });
+    }
   }
   for (const edit of sorted(dir.files, e => e.path)) {
     const id = `${prefix}file:${edit.path}`;
@@ -149,6 +164,7 @@ function link(list: Node[], parent?: Node): void {
 export function editsOf(node: Node): PendingEdit[] {
   switch (node.kind) {
     case 'batch': return node.edits;
+    case 'total': return node.edits;
     case 'filter': case 'commit': case 'output': case 'outputFile': return [];
     case 'message': case 'folder': return node.children.flatMap(editsOf);
     case 'file': case 'hunk': return [node.edit];
@@ -206,7 +222,7 @@ export interface Here { uri: string; side: 'proposed' | 'base'; line: number }
 
 /** The lines of a hunk on a side, first to last, counted from one. What has no lines there stands at the line behind it. */
 export function lines(hunk: Hunk, side: Here['side']): [number, number] {
-  const [start, count] = side === 'proposed' ? [hunk.newStart, hunk.newLines] : [hunk.oldStart, hunk.oldLines];
+  const [start, count] = side === 'proposed' ? [hunk.takenStart ?? hunk.newStart, hunk.newLines] : [hunk.oldStart, hunk.oldLines];
   return count > 0 ? [start, start + count - 1] : [start + 1, start + 1];
 }
 
@@ -232,6 +248,18 @@ export function step(all: Stop[], here: Here | undefined, forward: boolean): Sto
     return beyond;
   }
   return ordered[(ordered.indexOf(mine[mine.length - 1]!) + 1) % ordered.length];
+}
+
+/** Where a person goes when files are decided: the next of those that were there before and wait still, else the first that waits. */
+export function after(order: string[], decided: string, waiting: ReadonlySet<string>): string | undefined {
+  const at = order.indexOf(decided);
+  return [...order.slice(at + 1), ...order.slice(0, Math.max(at, 0))].find(uri => waiting.has(uri)) ?? [...waiting][0];
+}
+
+/** The hunks of an edit that are in conflict, and those that are not. */
+export function parted(edit: PendingEdit): { conflicts: string[]; others: string[] } {
+  const ids = (conflict: boolean) => edit.hunks.filter(h => (h.state === 'conflict') === conflict).map(h => h.id);
+  return { conflicts: ids(true), others: ids(false) };
 }
 
 /** What a hunk does, in one line: the first line that it brings, or else the first that it takes. */

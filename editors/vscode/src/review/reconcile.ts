@@ -36,11 +36,12 @@ const sameIds = (a: Node[], b: Node[]) => a.length === b.length && a.every((n, i
 function shown(node: Node): string {
   switch (node.kind) {
     case 'filter': return node.title;
+    case 'total': return node.edits.map(e => `${e.added} ${e.removed}`).join();
     case 'batch': return `${node.edits.length} ${node.commits.length}`;
     case 'commit': return JSON.stringify(node.commit);
     case 'message': return `${node.message?.text} ${editsOf(node).length}`;
     case 'folder': return node.label;
-    case 'file': return [stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, owners(node.edit).join(), node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
+    case 'file': return [node.where, stamp(node.edit), node.edit.kind, node.edit.from, node.edit.added, node.edit.removed, node.edit.tool, owners(node.edit).join(), node.edit.problems?.errors, node.edit.problems?.warnings].join('\n');
     case 'output': return JSON.stringify(node.held);
     case 'outputFile': return `${node.name}\n${node.marks.join()}`;
     case 'hunk': return [node.hunk.text, node.hunk.state, node.hunk.newStart, node.hunk.oldStart, node.hunk.message?.seq].join('\n');

@@ -18,7 +18,10 @@ const fileUri = (uri: vscode.Uri) => uri.with({ scheme: 'file' });
 /** The pending edit of a document: of the file itself or of one of its sides. */
 export const editOf = (pending: Pending, uri: vscode.Uri): PendingEdit | undefined => pending.get(fileUri(uri));
 
-export function registerSides(server: Server, pending: Pending): vscode.Disposable {
+/** Leads on when the diffs of decided files are about to be closed. */
+export type LeadOn = (decided: vscode.Uri) => Promise<void>;
+
+export function registerSides(server: Server, pending: Pending, leadOn: LeadOn): vscode.Disposable {
   const base = new SideFiles('base', server, pending), proposed = new SideFiles('proposed', server, pending);
   let before = new Set<string>();
   return vscode.Disposable.from(
@@ -31,10 +34,11 @@ export function registerSides(server: Server, pending: Pending): vscode.Disposab
       base.compare();
       proposed.compare();
       const now = new Set(pending.list.edits.map(e => sideUri(e, 'proposed').toString()));
-      closeDecided(new Set([...before].filter(uri => !now.has(uri))));
+      void closeDecided(new Set([...before].filter(uri => !now.has(uri))), leadOn);
       before = now;
     }),
     vscode.window.registerFileDecorationProvider(new Badges(pending)),
+    markNew(pending),
   );
 }
 
@@ -91,7 +95,7 @@ class SideFiles implements vscode.FileSystemProvider {
   }
 
   private async text(edit: PendingEdit): Promise<string> {
-    return (await this.server.execute<{ text: string }>('sidecar.review.text', { uri: edit.uri, side: this.side })).text;
+    return (await this.server.execute<{ text: string }>('sidecar.review.text', { uri: edit.uri, side: this.side === 'proposed' && edit.state === 'conflict' ? 'taken' : this.side })).text;
   }
 
   watch(): vscode.Disposable { return new vscode.Disposable(() => undefined); }
@@ -105,17 +109,32 @@ class SideFiles implements vscode.FileSystemProvider {
  * Closes the diffs of what was pending in this window and is so no more. One with text of the user's own that is not saved
  * stays, and so does one from before a reload, until it is known to be decided.
  */
-function closeDecided(gone: Set<string>): void {
+async function closeDecided(gone: Set<string>, leadOn: LeadOn): Promise<void> {
   if (gone.size === 0) {
     return;
   }
-  const done = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(tab => {
-    const uri = tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
+  const shows = (tab: vscode.Tab) => tab.input instanceof vscode.TabInputTextDiff ? tab.input.modified : tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
+  const decided = (tab: vscode.Tab) => {
+    const uri = shows(tab);
     return uri?.scheme === schemes.proposed && !tab.isDirty && gone.has(uri.toString());
-  });
-  if (done.length > 0) {
-    void vscode.window.tabGroups.close(done, true);
+  };
+  const active = vscode.window.tabGroups.activeTabGroup.activeTab, shown = active && shows(active);
+  if (active && shown && decided(active)) {
+    await leadOn(shown).catch(() => undefined); // the next is there before this one goes, so that the place is kept
   }
+  // They are looked up again: a preview has been taken over, and VS Code may have made new objects for the tabs.
+  const left = vscode.window.tabGroups.all.flatMap(g => g.tabs).filter(decided);
+  if (left.length > 0) {
+    await vscode.window.tabGroups.close(left, true);
+  }
+}
+
+/** A new file is shown alone, with nothing to compare it with: all of it has the colour of what is new. */
+function markNew(pending: Pending): vscode.Disposable {
+  const added = vscode.window.createTextEditorDecorationType({ isWholeLine: true, backgroundColor: new vscode.ThemeColor('diffEditor.insertedLineBackground'), overviewRulerColor: new vscode.ThemeColor('editorOverviewRuler.addedForeground') });
+  const draw = () => vscode.window.visibleTextEditors.filter(e => e.document.uri.scheme === schemes.proposed).forEach(e =>
+    e.setDecorations(added, editOf(pending, e.document.uri)?.kind === 'create' ? [new vscode.Range(0, 0, Math.max(0, e.document.lineCount - (e.document.lineAt(e.document.lineCount - 1).isEmptyOrWhitespace ? 2 : 1)), 0)] : []));
+  return vscode.Disposable.from(added, vscode.window.onDidChangeVisibleTextEditors(draw), vscode.workspace.onDidChangeTextDocument(e => { if (e.document.uri.scheme === schemes.proposed) { draw(); } }));
 }
 
 // One letter beside the name of a file in the tree and in the tab of its diff.

@@ -115,6 +115,14 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         item.command = { command: 'sidecar.showAllSessions', title: vscode.l10n.t('Show the changes of all sessions') };
         return named(item, `${String(item.label)}, ${item.description}`);
       }
+      case 'total': {
+        const sum = (of: (e: PendingEdit) => number) => node.edits.reduce((n, e) => n + of(e), 0);
+        const item = new vscode.TreeItem(files(node.edits.length), None);
+        item.iconPath = new vscode.ThemeIcon('files');
+        item.description = counts(sum(e => e.added), sum(e => e.removed));
+        item.tooltip = vscode.l10n.t('All that is shown. The filter finds files by their names.');
+        return named(item, `${String(item.label)}, ${item.description}`);
+      }
       case 'batch': {
         const item = new vscode.TreeItem(vscode.l10n.t('Batch of {0}', node.session), Expanded);
         item.iconPath = new vscode.ThemeIcon('package');
@@ -152,7 +160,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const [icon, color] = icons[edit.kind];
         item.iconPath = new vscode.ThemeIcon(icon, edit.state === 'conflict' ? conflictColor : new vscode.ThemeColor(color));
         item.resourceUri = sideUri(edit, 'proposed');
-        item.description = [counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : '', problems(edit)].filter(Boolean).join('  ');
+        item.description = [node.where ?? '', counts(edit.added, edit.removed), edit.from ? `← ${edit.from}` : '', edit.state === 'conflict' ? vscode.l10n.t('conflict') : '', problems(edit)].filter(Boolean).join('  ');
         item.tooltip = [edit.path, [edit.command ? `${edit.tool}: ${edit.command}` : edit.tool, ...owners(edit)].join(' · '), ...problemLines(this.pending.list, edit.path, vscode.l10n.t)].join('\n');
         item.command = { command: 'sidecar.openDiff', title: vscode.l10n.t('Show diff'), arguments: [node] };
         return named(item, `${edit.path}, ${kindName(edit.kind)}, ${item.description}`);
@@ -224,7 +232,7 @@ function named(item: vscode.TreeItem, label: string): vscode.TreeItem {
 }
 
 // What no box can tick: it is decided on in another way, or not at all.
-const unticked = new Set<Node['kind']>(['filter', 'commit', 'output', 'outputFile']);
+const unticked = new Set<Node['kind']>(['filter', 'total', 'commit', 'output', 'outputFile']);
 
 function leaves(node: Node): string[] {
   return node.children.length > 0 ? node.children.flatMap(leaves) : unticked.has(node.kind) ? [] : [node.id];

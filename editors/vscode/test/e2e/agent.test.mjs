@@ -96,6 +96,7 @@ test('the agents are shown with what is missing, and one that is not allowed is 
   await me.command('SideCar: Focus Agent');
   await shows('Start an agent');
   await widen();
+  await press(/^Other Agents/);
   await shows(/missing[\s\S]*nowhere-to-be-found is not on PATH/);
   await me.shot('agent-first');
   await press('Start ada');
@@ -115,7 +116,7 @@ test('a reply streams while the person types elsewhere, and keeps their focus', 
   await say('Count words, please');
   assert.match(await ada.prompt(), /Count words, please/);
   await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'notes.txt'))` });
-  await page.locator('.editor-instance .view-line').first().click();
+  await me.place(page.locator('.editor-instance'), 'two', 2);
   ada.think('A word is what stands between white space.');
   const typed = 'typed while it streams';
   for (const [i, letter] of [...typed].entries()) {
@@ -152,19 +153,20 @@ test('an edit is pending, is reviewed from the view, and its card says what beca
   await (await view()).getByRole('region', { name: 'Changed files' }).getByRole('button', { name: 'Review' }).click();
   await me.row('count.go').first().waitFor();
   await eventually('the diff', async () => /strings\.Fields/.test(await me.text(me.modified)));
+  assert.match(await me.text(page.locator('.tab.active')), /count\.go \(proposed by ada\)/);
   await eventually('its session alone', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Only,count,count.go');
   await me.shot('agent-review');
   await me.command('SideCar: Accept All Pending Changes');
   await me.dialog.filter({ hasText: 'Accept the pending changes of "Count words, please"?' }).waitFor(); // which is what is shown
   await me.shot('agent-accept-all');
-  await page.keyboard.press('Escape');
+  await me.press('Escape');
   await me.dialog.waitFor({ state: 'detached' });
   await me.click(me.row('Only Count words, please'), 'all sessions', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
-  await me.command('SideCar: Group by Message');
+  await me.command('sidecar.groupByMessage');
   await me.row('Split at white space').waitFor();
   await eventually('the groups', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'Split,count,count.go,Without,other.txt');
   await me.shot('agent-by-message');
-  await me.command('SideCar: Group by Folder');
+  await me.command('sidecar.groupByFolder');
   await eventually('the folders', async () => (await me.rows()).map(r => r.replace(/ .*/, '')).join() === 'count,count.go,other.txt');
   await me.agent('sidecar.review.reject', { session: 'lin' });
   const lens = name => page.locator('.monaco-diff-editor .editor.modified .codelens-decoration a', { hasText: name });
@@ -183,7 +185,7 @@ test('a question is answered in its place, by a button and by keys', async () =>
   await shows('Needs you');
   await me.shows('agents', /1 needs you/);
   await me.shot('agent-question');
-  await press('Always');
+  await choose('Other answers', 'Always');
   assert.equal(await first, 'always');
   const second = ada.ask({ toolCallId: 'run-2', title: 'rm -rf build', kind: 'other' }, [allow, always, deny]);
   await shows('rm -rf build');
@@ -203,7 +205,9 @@ test('a question is answered in its place, by a button and by keys', async () =>
   assert.equal(await third, 'yes');
   ada.end();
   assert.match(await ada.prompt(), /this answers nothing/, 'it is heard after that');
+  await me.shows('mode', /review/); // of the run that is shown
   await me.command('View: Hide Secondary Side Bar');
+  await me.shows('mode', /cautious/);
   const unseen = ada.ask({ toolCallId: 'run-4', title: 'git push', kind: 'other' }, [allow, deny]);
   await me.toast('git push').locator('.monaco-button', { hasText: 'Deny' }).click();
   assert.equal(await unseen, 'no', 'where the view is not seen, a message asks');
@@ -363,7 +367,7 @@ test('what an agent writes opens nothing and loads nothing', async () => {
 
 test('two runs go on at once, and neither has a row of the other', async () => {
   await me.pick('SideCar: New Agent Run', 'grace');
-  await press('Start grace');
+  await shows('Start grace?'); // nobody has allowed it yet
   await press('Start');
   const grace = await played.next();
   await shows('grace');
@@ -474,9 +478,11 @@ test('a conversation is forked, and the fork is a run of its own', async () => {
 });
 
 test('the whole conversation opens as a document', async () => {
-  await me.command('SideCar: Open Conversation as Document');
+  await me.command('sidecar.agentDocument');
   await eventually('the document', async () => /## You/.test(await me.text(page.locator('.editor-instance .view-lines'))));
   await me.command('View: Close All Editors');
+  await me.agent('sidecar.newRunInView'); // as the + of the view
+  await shows('Start an agent');
 });
 
 test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {

@@ -1,6 +1,6 @@
 // The Agent view's page alone in a browser, with the extension played by the test: what a person sees, and what the page sends.
 import assert from 'node:assert/strict';
-import { events, long, reset, run, scenes, task, view } from '../agent/scenes.mjs';
+import { agents, events, long, reset, run, scenes, task, view } from '../agent/scenes.mjs';
 import { composer, live, show, step, working } from './agentStep.mjs';
 import { eventually } from './person.mjs';
 
@@ -85,7 +85,6 @@ step('Enter on the row of a question answers nothing: it goes to the answers', {
   assert.deepEqual(await me.posted('answer'), []);
   assert.equal(await me.page.evaluate(() => document.activeElement.textContent), 'Allow');
   await me.page.keyboard.press('Tab');
-  await me.page.keyboard.press('Tab');
   await me.page.keyboard.press('Enter');
   assert.deepEqual(await me.posted('answer'), [{ type: 'answer', run: 'r', question: 'q1', answer: 'n' }]);
 });
@@ -105,10 +104,68 @@ step('what can’t be undone needs its word, and no key', {}, async me => {
 
 step('of many answers the two that matter are always there', {}, async me => {
   await me.send(...scenes.askEdit.messages());
-  assert.deepEqual((await me.page.locator('.ask .buttons button').allInnerTexts()).map(t => t.trim()), ['Allow', 'Allow for Session', 'Deny', '']);
+  assert.deepEqual((await me.page.locator('.ask .buttons button').allInnerTexts()).map(t => t.trim()), ['Allow', 'Deny', '']);
   await me.page.getByRole('button', { name: 'Other answers' }).click();
   await me.page.getByRole('menuitem').first().waitFor(); // the list does not wait for any
-  assert.deepEqual(await me.page.getByRole('menuitem').allInnerTexts(), ['Always Allow Edits in This Project', 'Deny with Reason']);
+  assert.deepEqual(await me.page.getByRole('menuitem').allInnerTexts(), ['Allow for Session', 'Always Allow Edits in This Project', 'Deny with Reason']);
+});
+
+step('a question says what would be run, and one reason; what else there is to know is folded', {}, async me => {
+  const [call, options] = [{ call: 'q', kind: 'execute', title: 'go test ./price' }, [{ id: 'y', label: 'Allow', kind: 'allow_once' }, { id: 'n', label: 'Deny', kind: 'reject_once' }]];
+  await show(me, events({ kind: 'run.start', agent: 'claude' }, { kind: 'call.proposed', call }, { kind: 'question', question: 'q1', text: 'Run `go test ./price`?\nthe mode review asks about programs\nsandbox: bubblewrap', options, call }, { kind: 'state', state: 'waiting' }));
+  const ask = me.page.locator('.ask');
+  assert.equal(await ask.locator('.ask-title strong').innerText(), 'Run go test ./price?');
+  assert.equal(await ask.locator('.ask-command').count(), 0, 'the command stands there once');
+  assert.equal(await ask.locator('.ask-more').first().innerText(), 'The mode review asks about programs');
+  assert.equal(await ask.getByText('sandbox: bubblewrap').isVisible(), false);
+  await ask.locator('summary').click();
+  assert.equal(await ask.getByText('sandbox: bubblewrap').isVisible(), true);
+});
+
+step('a denied call says "Denied by you", without the text for the model', {}, async me => {
+  const call = { call: 'q', kind: 'execute', title: 'rm -rf price' };
+  await show(me, events({ kind: 'run.start', agent: 'claude' }, { kind: 'step.start', step: 1 }, { kind: 'call.proposed', call }, { kind: 'question', question: 'q1', text: 'rm', options: [{ id: 'n', label: 'Deny', kind: 'reject_once' }], call },
+    { kind: 'answered', question: 'q1', answer: 'n', by: 'window' }, { kind: 'call.output', call, text: 'the user did not allow it; ask what to do instead' }, { kind: 'call.finished', call: { ...call, outcome: 'failed' } }));
+  const row = me.row('c:q');
+  await row.locator('.chevron').first().click();
+  assert.match(await row.innerText(), /Denied by you/);
+  assert.doesNotMatch(await row.innerText(), /did not allow|failed| s$/);
+  const late = { call: 'r', kind: 'execute', title: 'ls' }; // one that nobody has denied
+  await me.send(live(7, { kind: 'call.proposed', call: late }, { kind: 'call.output', call: late, text: 'ls: no' }, { kind: 'call.finished', call: { ...late, outcome: 'failed' } }));
+  assert.match(await me.row('c:r').innerText(), /failed[\s\S]*ls: no/);
+});
+
+step('a command that failed shows what it has printed, and no JSON', {}, async me => {
+  const call = id => ({ call: id, kind: 'execute', title: 'go test ./...' });
+  const failed = (id, raw) => [{ kind: 'call.proposed', call: call(id), raw: '{"sessionUpdate":"tool_call"}' }, { kind: 'call.finished', call: { ...call(id), outcome: 'failed' }, raw }];
+  await show(me, events({ kind: 'run.start', agent: 'codex' }, ...failed('a', JSON.stringify({ update: { sessionUpdate: 'tool_call_update', rawOutput: { stdout: '', stderr: '', formatted_output: 'go: command not found\n', exit_code: 127 } } })), ...failed('b', '{"sessionUpdate":"tool_call_update","status":"failed"}'), ...failed('c', '{"cut')));
+  assert.match(await me.row('c:a').innerText(), /go: command not found/);
+  for (const id of ['b', 'c']) { assert.match(await me.row(`c:${id}`).innerText(), /No output/); }
+  assert.doesNotMatch(await me.page.locator('.transcript').innerText(), /sessionUpdate/);
+});
+
+step('an unreachable model is one line, with the details folded', {}, async me => {
+  const text = 'Post "http://127.0.0.1:7777/v1/messages": dial tcp 127.0.0.1:7777: connect: connection refused', own = (more = {}) => ({ agents: agents.map(a => a.name === 'claude' ? { ...a, kind: 'builtin' } : a), ...more });
+  await show(me, events({ kind: 'run.start', agent: 'claude' }, { kind: 'step.start', step: 1 }, { kind: 'note', text }, { kind: 'note', text: 'something else' }, { kind: 'run.end', reason: 'failed', text }, { kind: 'state', state: 'idle' }), own());
+  const end = me.page.locator('.end');
+  assert.equal(await end.locator('strong').innerText(), 'The model can’t be reached (127.0.0.1:7777).');
+  assert.equal(await end.getByText('dial tcp').isVisible(), false);
+  assert.equal(await me.page.getByText('dial tcp').count(), 1, 'not in rows of its own above');
+  assert.equal(await me.page.getByText('something else').count(), 1);
+  await end.getByRole('button', { name: 'Edit Model' }).click();
+  assert.deepEqual(await me.posted('do'), [{ type: 'do', what: 'addAgent' }]);
+  await show(me, events({ kind: 'run.start', agent: 'claude' }, { kind: 'run.end', reason: 'failed', text: 'the key is not valid' }));
+  assert.equal(await me.page.locator('.end strong').innerText(), 'the key is not valid');
+  assert.equal(await me.page.getByRole('button', { name: 'Edit Model' }).count(), 0);
+});
+
+step('the foot says how full it is in words, and nothing where that is next to nothing', {}, async me => {
+  const foot = async usage => { await show(me, events({ kind: 'run.start', agent: 'claude' }, { kind: 'usage', usage }), { model: 'Default (recommended)' }); return (await me.page.locator('.usage').allInnerTexts()).join(); };
+  assert.equal(await foot({ used: 15 }), '');
+  assert.equal(await foot({ used: 15, size: 200_000 }), '');
+  assert.equal(await foot({ used: 82_400, size: 200_000 }), '41 % full');
+  assert.equal(await foot({ used: 12_345 }), '12k tokens');
+  assert.equal(await me.page.locator('.pick.model').innerText(), 'Default');
 });
 
 step('denied with a reason', {}, async me => {

@@ -28,7 +28,7 @@ before(async () => {
   ({ server, browser, page, me } = await open(box, vsix));
 }, { timeout: 240_000 });
 
-const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }), 120_000);
+const test = steps(() => ({ me, page, shot: path.join(process.env.SHOTS ?? box.root, 'failed-firstday.png') }), 240_000);
 
 after(() => tidy({ box, server, browser }));
 
@@ -36,33 +36,48 @@ test('a folder is opened, and the first edit of an agent waits in the review', a
   await me.reveal();
   await me.shows('mode', /cautious/);
   await me.view('Pending Changes').locator('.welcome-view-content', { hasText: 'Nothing is pending' }).waitFor();
-  await me.status('mode').click();
-  await me.choose('review');
-  await me.shows('mode', /review/);
+  await me.view('Pending Changes').locator('.welcome-view-content .monaco-button', { hasText: 'Start an Agent' }).click();
+  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('#app', { hasText: /Start an agent|No agent was found/ }).waitFor();
+  await me.shot('first-screen');
+  await me.command('View: Hide Secondary Side Bar');
+  await me.mode('review');
+  await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'notes.txt'))` });
+  await me.place(page.locator('.editor-instance'), 'milk', 1);
   for (const [search, replace] of [['line 3\n', 'line three\n'], ['line 20\n', 'line twenty\n']]) {
     const r = await edit('shop.txt', search, replace);
     assert.equal(r.ok, true, r.content);
     assert.equal(r.changes[0].state, 'pending');
   }
+  await eventually('the first change beside', async () => /line three/.test(await me.text(me.modified)) && await page.locator('.editor-group-container').count() === 2);
+  assert.match(await page.evaluate(() => document.activeElement.closest('.editor-group-container')?.innerText ?? ''), /milk/, 'the focus is where it was');
+  await me.shot('first-change');
+  await me.command('View: Close All Editors');
   assert.equal((await edit('notes.txt', 'milk', 'bread')).ok, true);
   await eventually('the tree', async () => assert.deepEqual((await me.rows()).sort(), ['notes.txt +1 −1', 'shop.txt +2 −2']) ?? true);
   await eventually('the badge', async () => /2/.test(await me.text(me.container.locator('.badge-content'))));
   assert.equal(disk('shop.txt'), files['shop.txt']);
+  assert.equal(await page.locator('.tab').count(), 0, 'and no other opens by itself');
 });
 
 test('one change of a file is accepted by a command, and then a whole file', async () => {
   await me.click(me.row('shop.txt'), 'the diff', async () => /line three/.test(await me.text(me.modified)) && /line 3/.test(await me.text(me.original)));
   const accepted = () => disk('shop.txt').includes('line twenty');
-  await me.modified.locator('.view-line', { hasText: 'line twenty' }).first().click();
+  await me.place(me.modified, 'line 18', 18);
+  await me.command('SideCar: Accept This Change');
+  await page.locator('.part.statusbar', { hasText: 'No change is under the cursor' }).waitFor(); // and nothing is decided unseen
+  assert.equal(disk('shop.txt'), files['shop.txt']);
+  await me.place(me.modified, 'line twenty', 20);
   await me.command('SideCar: Accept This Change');
   await eventually('the change', accepted);
   assert.ok(disk('shop.txt').includes('line 3\n'), 'the other waits');
   await eventually('one change is left', async () => (await me.pending()).find(e => e.path === 'shop.txt').hunks.length === 1);
   await me.click(me.row('notes.txt'), 'the diff', async () => /bread/.test(await me.text(me.modified)));
-  await me.modified.locator('.view-line', { hasText: 'bread' }).first().click();
+  await me.place(me.modified, 'bread', 1);
   await me.command('SideCar: Accept File');
   await eventually('the file', async () => disk('notes.txt') === 'bread\n');
   await eventually('the row is gone', async () => assert.deepEqual(await me.rows(), ['shop.txt +1 −1']) ?? true);
+  await eventually('the next file', async () => /line three/.test(await me.text(me.modified)));
+  assert.match(await me.text(page.locator('.tab.active')), /shop\.txt \(proposed\)/);
 });
 
 test('the first mistake is taken back, and waits again', async () => {
@@ -73,10 +88,24 @@ test('the first mistake is taken back, and waits again', async () => {
   await me.command('View: Close All Editors');
 });
 
+test('a new file is shown without an old side, and is accepted; behind the last one the file itself is shown', async () => {
+  await me.agent('sidecar.review.reject', {});
+  assert.equal((await me.call('write_file', { path: 'fresh.txt', content: 'one\ntwo\n' })).ok, true);
+  await me.click(me.row('fresh.txt'), 'its text', async () => /one\ntwo/.test(await me.text(page.locator('.editor-instance .view-lines'))));
+  assert.equal(await page.locator('.monaco-diff-editor').count(), 0);
+  await page.locator('.editor-instance .codelens-decoration a', { hasText: 'Accept file' }).waitFor();
+  await me.shot('new-file');
+  await me.click(me.title('Accept'), 'the file', async () => there('fresh.txt'));
+  await eventually('the file itself', async () => await me.tab() === 'fresh.txt' && !/proposed/.test(await me.text(page.locator('.tab'))));
+  fs.rmSync(path.join(box.ws, 'fresh.txt'));
+  await me.command('View: Close All Editors');
+});
+
 test('the first command is allowed with the pattern that is shown; what looks like it is not asked about again', async () => {
   let call = run('touch first.txt');
   await me.dialog.waitFor();
-  assert.match(await me.text(me.dialog), /command: touch first\.txt\n[\s\S]*pattern: touch \*/);
+  assert.match(await me.text(me.dialog), /Run `touch first\.txt`\?/);
+  assert.doesNotMatch(await me.text(me.dialog), /Cancel|rule:|agent: default/);
   await me.shot('pattern');
   await me.dialog.locator('.monaco-button', { hasText: 'Allow `touch *` for This Session' }).click();
   let r = await call;
@@ -90,11 +119,11 @@ test('the first command is allowed with the pattern that is shown; what looks li
   await me.dialog.waitFor();
   assert.doesNotMatch(await me.text(me.dialog), /pattern/);
   assert.equal(await me.dialog.locator('.monaco-button', { hasText: 'for This Session' }).count(), 0);
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   assert.equal((await call).error?.code, 'not_approved');
   call = run('touch .bashrc'); // a file that is asked about by itself
   await me.dialog.waitFor();
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   assert.equal((await call).error?.code, 'not_approved');
   assert.ok(!await waits('third.txt') && !await waits('.bashrc') && !there('.bashrc'));
 
@@ -114,7 +143,7 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   const row = me.row('mine', 'MCP Servers');
   await eventually('the server', async () => {
     if (/failed/.test(await me.text(row))) { return true; }
-    await me.command('SideCar: Refresh MCP Servers');
+    await me.command('sidecar.refreshMcp');
     return eventually('its row', async () => /failed/.test(await me.text(row)), 3000).catch(() => false);
   });
   await eventually('what is hidden', async () => assert.deepEqual((await listed()).hidden, [away]) ?? true); // a refresh may still try
@@ -127,7 +156,7 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   assert.ok((await me.text(me.dialog)).includes(away), 'what would be shown');
   await me.shot('mcp-show');
   const settings = () => fs.readFileSync(`${box.home}/.config/sidecar/settings.json`, 'utf8');
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
   assert.doesNotMatch(settings(), /readOnly/, 'no is first');
   await eventually('it has failed', async () => (await listed()).state === 'failed');

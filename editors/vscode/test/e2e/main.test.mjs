@@ -60,7 +60,7 @@ test('a tool is run from its form, and its result is a document', async () => {
   await form.locator('button[type=submit]').click();
   await eventually('the result', async () => /4 matches in 4 files|line 17/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.shot('result');
-  await me.row('grep', 'Activity').waitFor();
+  await me.row('Searched for line 17', 'Activity').waitFor();
   await me.command('View: Close All Editors');
 });
 
@@ -120,7 +120,7 @@ test('another hunk is rejected in the tree', async () => {
 
 test('the proposal is edited and saved, and the file is as it was', async () => {
   await me.click(me.row('values.txt'), 'the diff', async () => /value four/.test(await me.text(me.modified)));
-  await me.modified.locator('.view-line', { hasText: 'value four' }).first().click();
+  await me.place(me.modified, 'value four', 4);
   await page.keyboard.press('End');
   await page.keyboard.type(' and my own');
   await page.keyboard.press('Control+S');
@@ -131,8 +131,9 @@ test('the proposal is edited and saved, and the file is as it was', async () => 
 });
 
 test('a file is accepted from the title of its diff, which closes', async () => {
-  await me.click(me.title('Accept File'), 'the file', async () => disk('src/store/values.txt').includes('value four and my own'));
+  await me.click(me.title('Accept'), 'the file', async () => disk('src/store/values.txt').includes('value four and my own'));
   await eventually('the diff is closed', async () => await page.locator('.tab', { hasText: 'values.txt' }).count() === 0);
+  await eventually('the next file', async () => /README\.md/.test(await me.text(page.locator('.tab.active'))) && /line three/.test(await me.text(me.modified)));
   await eventually('the badge', async () => /2/.test(await me.text(me.container.locator('.badge-content'))));
 });
 
@@ -160,8 +161,8 @@ test('the keyboard goes to the next change and accepts it', async () => {
   await eventually('the diff of keys.txt', async () => /key 55/.test(await me.text(me.modified)));
   const accepted = () => disk('src/store/keys.txt').includes('key 55');
   await eventually('accepted', async () => { // the key does nothing until VS Code knows that something is pending here
-    await me.modified.locator('.view-line', { hasText: 'key 55' }).first().click({ timeout: 3000 }).catch(() => {});
     if (accepted()) { return true; }
+    await me.place(me.modified, 'key 55', 55);
     await page.keyboard.press('Control+Alt+Enter');
     return eventually('accepted', accepted, 4000).catch(() => false);
   });
@@ -189,14 +190,17 @@ test('pending changes are tested before they are accepted', async () => {
 test('a change of the user\'s own in a hunk is shown as a conflict', async () => {
   await me.command('View: Close All Editors');
   await me.ask({ eval: `await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, 'README.md'))` });
-  await page.locator('.monaco-editor .view-line', { hasText: /^line.3$/ }).first().click();
+  await me.place(page.locator('.editor-instance'), /^line.3$/, 3);
   await page.keyboard.press('End');
   await page.keyboard.type(' of mine');
   await eventually('the conflict', async () => (await me.pending()).find(e => e.path === 'README.md')?.state === 'conflict');
   await eventually('the tree says so', async () => (await me.rows()).some(r => /README.md .*conflict/.test(r)));
-  await page.locator('.codelens-decoration a', { hasText: 'Accept file' }).first().waitFor();
-  await me.shot('conflict');
+  await page.locator('.codelens-decoration a', { hasText: "Take the agent's" }).first().waitFor();
   await page.keyboard.press('Control+S');
+  await eventually('saved', () => disk('README.md').includes('line 3 of mine\n'));
+  await me.click(me.row('README.md'), 'both texts', async () => /line three/.test(await me.text(me.modified)) && /line 3 of mine/.test(await me.text(me.original)));
+  await me.title('Keep Mine').waitFor();
+  await me.shot('conflict');
 });
 
 test('all diffs are one editor', async () => {
@@ -235,6 +239,11 @@ test('everything is accepted after a question; what is in conflict stays', async
   await me.told('Not accepted');
   await eventually('the conflict is left', async () => (await me.rows()).some(r => /README.md/.test(r)) && (await me.pending()).length === 1);
   await me.command('Notifications: Clear All Notifications');
+  await me.click(me.row('README.md'), 'the diff', async () => /line three/.test(await me.text(me.modified)));
+  await me.click(page.locator('.monaco-diff-editor .editor.modified .codelens-decoration a', { hasText: "Take the agent's" }).first(), 'the agent\'s text', async () => disk('README.md').includes('line three\n'));
+  assert.ok(!disk('README.md').includes('of mine'));
+  await me.command('SideCar: Undo Last Agent Edit');
+  await eventually('mine again', async () => disk('README.md').includes('line 3 of mine\n') && (await me.pending()).length === 1);
   await me.command('SideCar: Reject All Pending Changes');
   await me.dialog.locator('.monaco-button', { hasText: 'Reject All' }).click();
   await idle();
@@ -307,13 +316,13 @@ test('an approval of several files is one editor of all their diffs, which close
   await eventually('the editor is closed', async () => await page.locator('.tab').count() === 0);
 });
 
-test('a command is asked about with its rule; what is allowed for the session is not asked again', async () => {
+test('a command is asked about; what is allowed for the session is not asked again', async () => {
   const command = 'touch made.txt', made = path.join(box.ws, 'made.txt');
   let call = me.call('run_command', { command });
   await me.dialog.waitFor();
-  assert.match(await me.text(me.dialog), /command: touch made\.txt\n[\s\S]*rule: \S+/);
+  assert.match(await me.text(me.dialog), /Run `touch made\.txt`\?/);
   await me.shot('command');
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   assert.equal((await call).error?.code, 'not_approved');
   assert.equal(fs.existsSync(made), false);
   call = me.call('run_command', { command });
@@ -336,12 +345,12 @@ test('what deletes is asked in a dialog; Enter denies, and Escape leaves the que
   await me.dialog.waitFor();
   assert.match(await me.text(me.dialog), /guide\.txt/);
   await me.shot('dialog');
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   assert.equal((await call).error?.code, 'not_approved');
   assert.ok(fs.existsSync(path.join(box.ws, 'docs/guide.txt')));
   call = me.call('delete_file', { path: 'docs/guide.txt' });
   await me.dialog.waitFor();
-  await page.keyboard.press('Escape');
+  await me.press('Escape');
   await me.dialog.waitFor({ state: 'hidden' });
   await me.view('Questions').locator('.monaco-list-row', { hasText: 'guide.txt' }).waitFor();
   await me.pick('SideCar: Answer Question', 'Allow once');
@@ -376,7 +385,7 @@ test('activity, metrics, sessions and tools', async () => {
   await me.open('Sessions');
   await me.row('helper', 'Sessions').waitFor();
   await me.shot('views');
-  await me.click(me.row('ask_user', 'Activity').first(), 'the call', async () => // the newest, as only what is visible exists
+  await me.click(me.row('Asked: Which colour', 'Activity').first(), 'the call', async () => // the newest, as only what is visible exists
      /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('SideCar: Show Metrics');
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
@@ -391,7 +400,7 @@ test('output is shown as it comes', async () => {
   await eventually('the setting holds', async () => (await me.agent('sidecar.policy.explain', { name: 'run_command', arguments: args, session: 'runner' })).decision === 'allow');
   const call = me.call('run_command', args, 'runner');
   const document = page.locator('.editor-group-container .view-lines');
-  await me.click(me.row('run_command', 'Activity').first(), 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
+  await me.click(me.row('Ran echo first', 'Activity').first(), 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
   assert.doesNotMatch(await me.text(document), /^second$/m);
   fs.writeFileSync(path.join(box.ws, 'go'), 'on\n');
   const r = await call;
@@ -451,11 +460,11 @@ test('an MCP server that the project names is used once it is trusted, with the 
   const row = me.row('theirs', 'MCP Servers');
   await eventually('the server', async () => {
     if (await row.count() > 0) { return true; }
-    await me.command('SideCar: Refresh MCP Servers');
+    await me.command('sidecar.refreshMcp');
     return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
   });
   assert.match(await me.text(row), /not trusted/);
-  assert.equal((await me.call('mcp_theirs_echo', { text: 'hello' })).error?.code, 'unknown_tool');
+  assert.equal((await me.call('mcp_theirs_echo', { text: 'hello' })).error?.code, 'unavailable');
   const ask = () => eventually('the dialog', async () => {
     if (await me.dialog.count() > 0) { return true; }
     await me.inline(row, 'Trust').catch(() => {});
@@ -464,7 +473,7 @@ test('an MCP server that the project names is used once it is trusted, with the 
   await ask();
   assert.ok((await me.text(me.dialog)).includes(`${process.execPath} ${theirs}`), 'the command line as it is run');
   await me.shot('mcp-trust');
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
   await eventually('it is not trusted', async () => /not trusted/.test(await me.text(row)));
   await ask();
@@ -496,7 +505,7 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
   const row = me.row('tidy', 'Plugins');
   await eventually('the plugin', async () => {
     if (await row.count() > 0) { return true; }
-    await me.command('SideCar: Refresh Plugins');
+    await me.command('sidecar.refreshPlugins');
     return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
   });
   assert.match(await me.text(row), /not trusted/);
@@ -509,7 +518,7 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
   await ask();
   assert.ok((await me.text(me.dialog)).includes('tool tidy_says: ./says.sh'), 'what it would run');
   await me.shot('plugin-trust');
-  await page.keyboard.press('Enter');
+  await me.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
   assert.equal((await me.call('tidy_says', {})).error?.code, 'unknown_tool', 'no is first');
   await ask();
@@ -521,7 +530,7 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
   await eventually('it is not loaded', async () => (await me.call('tidy_says', {})).error?.code === 'unknown_tool');
   await eventually('the row says so', async () => {
     if (/changed since you trusted it/.test(await me.text(row))) { return true; }
-    await me.command('SideCar: Refresh Plugins');
+    await me.command('sidecar.refreshPlugins');
     return eventually('its row', async () => /changed/.test(await me.text(row)), 3000).catch(() => false);
   });
   await me.view('Plugins').locator('.pane-header').click(); // the other views need the room
@@ -529,7 +538,7 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
 
 test('a shadow workspace is made, merged into the review and discarded', async () => {
   await me.open('Shadow Workspaces');
-  await me.command('SideCar: Create Shadow Workspace');
+  await me.command('sidecar.createShadow');
   await me.type('try-it');
   await me.choose('Last commit');
   await me.row('try-it', 'Shadow Workspaces').waitFor();
@@ -538,11 +547,11 @@ test('a shadow workspace is made, merged into the review and discarded', async (
   await me.row('1 file changed', 'Shadow Workspaces').waitFor();
   await me.click(me.row('try-it', 'Shadow Workspaces'), 'the diff', async () => /\+twenty/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.shot('shadow');
-  await me.pick('SideCar: Merge Shadow Workspace into Review', 'try-it');
+  await me.pick('sidecar.shadowMerge', 'try-it');
   await eventually('it waits for review', async () => (await me.pending()).some(e => e.path === 'src/store/values.txt'));
   assert.ok(!disk('src/store/values.txt').includes('twenty'));
   await me.agent('sidecar.session.close', { session: 'shadowed' });
-  await me.pick('SideCar: Discard Shadow Workspace', 'try-it');
+  await me.pick('sidecar.shadowDiscard', 'try-it');
   await me.dialog.locator('.monaco-button', { hasText: 'Discard' }).click();
   await eventually('discarded', async () => (await me.agent('sidecar.shadow.list', {})).shadows.length === 0);
   await me.view('Shadow Workspaces').locator('.welcome-view-content').waitFor();
@@ -552,7 +561,15 @@ test('a shadow workspace is made, merged into the review and discarded', async (
 
 test('the walkthrough opens', async () => {
   await me.pick('Welcome: Open Walkthrough...', 'Work with agents in SideCar');
-  await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
+  await page.locator('.gettingStartedContainer', { hasText: 'Start an agent' }).waitFor();
+  const ticked = step => page.locator(`.gettingStartedContainer [data-done-step-id$="#${step}"]`).first().getAttribute('aria-checked');
+  for (const step of ['start', 'see', 'accept', 'allow']) { assert.equal(await ticked(step), 'false', step); } // nothing was done since
+  await me.agent('sidecar.mode.set', { mode: 'review' });
+  assert.equal((await edit('src/store/values.txt', 21, 'twenty-one\n')).ok, true);
+  await me.agent('sidecar.review.accept', {});
+  await eventually('the step is ticked', async () => await ticked('accept') === 'true');
+  assert.equal(await ticked('start'), 'false', 'nobody has');
+  await me.agent('sidecar.mode.set', { mode: 'cautious' });
   await me.shot('walkthrough');
   await me.command('View: Close All Editors');
 });
@@ -624,6 +641,7 @@ test('a thousand files', async () => {
   const r = await me.call('apply_patch', { patch });
   assert.equal(r.ok, true, r.content);
   await eventually('the badge', async () => /1001|1K|1,001/.test(await me.text(me.container.locator('.badge-content'))));
+  await me.row('1001 files').waitFor();
   await me.row('d0').first().waitFor();
   await me.shot('thousand');
   await me.command('SideCar: Reject All Pending Changes');

@@ -28,7 +28,42 @@ export function person(page, { agentPort, shots }) {
         if (await effect().catch(() => false)) { return; }
       }
     },
+    /** The name on the active tab. VS Code may draw a file's name and its ending apart, with a line break between them. */
+    async tab() { return (await text(page.locator('.tab.active'))).replace(/\s+/g, ' ').replace(/ (?=\.)/g, '').trim(); },
+    /** The line of the cursor, as the status bar has it: it says so some time after a click. */
+    async line() { return Number(/Ln (\d+)/.exec(await text(page.locator('[id="status.editor.selection"]')))?.[1]); },
+    /**
+     * Puts the cursor on a line with this text. Lenses and the colours of a diff come after its text and shift the lines, so that a click
+     * may land beside the line; what is done next is about the line that the status bar names.
+     */
+    async place(where, hasText, line) {
+      const at = where.locator('.view-line', { hasText }).first();
+      if (where === me.modified) { await eventually('the changes are drawn', async () => await page.locator('.monaco-diff-editor .editor.modified .line-insert').count() > 0); }
+      await eventually(`the cursor on line ${line}`, async () => {
+        await at.click({ timeout: 5000 });
+        return eventually('its line', async () => await me.line() === line, 4000).catch(() => false);
+      });
+    },
+    /** Chooses a mode in the status bar; again, when what takes the focus late has closed the list. */
+    async mode(name) {
+      await eventually(`the mode ${name}`, async () => {
+        await me.status('mode').click({ timeout: 5000 });
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click({ timeout: 10_000 });
+        return eventually('the status bar', async () => (await text(me.status('mode'))).includes(name), 10_000).catch(() => false);
+      });
+    },
+    /** Presses a key in the dialog, once it has the focus. */
+    async press(key) {
+      await me.dialog.waitFor();
+      await eventually('the focus in the dialog', () => page.evaluate(() => document.activeElement?.closest('.monaco-dialog-box') != null));
+      await page.keyboard.press(key);
+    },
+    /** By its title in the list of commands; one that has no place there, by its id. */
     async command(title) {
+      if (title.startsWith('sidecar.')) {
+        void me.agent(title).catch(() => {}); // it may ask, and is not waited for
+        return;
+      }
       await eventually(`command ${title}`, async () => {
         // VS Code gives a webview the focus back once the list of commands closes, late enough to close a list that the command opens.
         await page.evaluate(() => { if (document.activeElement?.matches('iframe')) { document.activeElement.blur(); } });

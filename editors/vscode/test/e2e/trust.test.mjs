@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import test from 'node:test';
 import { eventually, person } from './person.mjs';
-import { browse, install, sandbox, serve } from './workbench.mjs';
+import { browse, install, remove, sandbox, serve } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
 
@@ -75,7 +75,7 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await me.dialog.locator('.monaco-button', { hasText: 'Yes' }).click(); // VS Code asks, too
     assert.match(await said, /b\.txt/);
     await me.row('b.txt').waitFor(); // it went through the server of this window
-    await me.row('write_file', 'Activity').first().waitFor();
+    await me.row('Created b.txt', 'Activity').first().waitFor();
     await me.shot('by-mcp');
   } catch (e) {
     await page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, 'failed-trust.png') }).catch(() => {});
@@ -84,5 +84,5 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await browser.close();
     await server.stop();
   }
-  fs.rmSync(box.root, { recursive: true, force: true });
+  remove(box.root);
 });

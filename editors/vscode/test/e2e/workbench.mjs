@@ -52,6 +52,9 @@ export function sandbox(files) {
   return box;
 }
 
+/** Removes a directory in which something that has been ended may write for a moment still. */
+export const remove = dir => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+
 function environment(box, more = {}) {
   const env = { ...process.env, HOME: box.home, XDG_CONFIG_HOME: `${box.home}/.config`, XDG_DATA_HOME: `${box.home}/.local/share`, XDG_CACHE_HOME: `${box.home}/.cache`, EXTENSIONS_GALLERY: '{"serviceUrl":""}', ...more };
   for (const key of Object.keys(env)) {
@@ -131,7 +134,7 @@ export async function browse() {
     env: { ...process.env, HOME: home, XDG_CONFIG_HOME: `${home}/.config`, XDG_DATA_HOME: `${home}/.local/share`, XDG_CACHE_HOME: `${home}/.cache` },
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
   });
-  browser.on('disconnected', () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  browser.on('disconnected', () => remove(home));
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 } });
   const outside = [], problems = [];
   context.on('request', r => {
@@ -187,5 +190,5 @@ export async function tidy({ box, server, browser }) {
     assert.deepEqual(browser.outside, [], 'nothing outside this machine is asked for');
     assert.deepEqual(browser.problems, []);
   }
-  if (box && !process.env.KEEP) { fs.rmSync(box.root, { recursive: true, force: true }); }
+  if (box && !process.env.KEEP) { remove(box.root); }
 }

@@ -5,7 +5,7 @@ import { asWritten } from '../../src/words';
 import type { HeldOutput, Hunk, PendingEdit, ReviewList } from '../../src/protocol';
 import { reconcile } from '../../src/review/reconcile';
 import { agreed, bySession, dangers, markText, outputText, shownName, sizeText } from '../../src/review/held';
-import { brokenElsewhere, hunkAt, hunkLabel, lines, only, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
+import { after, brokenElsewhere, hunkAt, hunkLabel, lines, only, parted, problemLines, selectionOf, stamp, step, stops, tree, type Node } from '../../src/review/model';
 
 const hunk = (id: string, old: [number, number], now: [number, number], text = '', state: Hunk['state'] = 'clean'): Hunk =>
   ({ id, oldStart: old[0], oldLines: old[1], newStart: now[0], newLines: now[1], state, text });
@@ -13,7 +13,7 @@ const edit = (path: string, more: Partial<PendingEdit> = {}): PendingEdit =>
   ({ uri: `file:///w/${path}`, path, kind: 'modify', revision: 1, added: 1, removed: 1, state: 'clean', session: 'default', tool: 'edit_file', updatedAt: '2026-01-01T00:00:00Z', hunks: [hunk(`${path}-1`, [3, 1], [3, 1])], ...more });
 const list = (edits: PendingEdit[], commits: ReviewList['commits'] = []): ReviewList => ({ revision: 7, batch: false, edits, commits });
 const outline = (nodes: Node[], indent = ''): string[] => nodes.flatMap(n => [
-  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : n.kind === 'message' ? `"${n.message?.text ?? ''}"` : n.kind === 'filter' ? `only ${n.title}` : n.kind === 'output' ? `<${n.held.session}>` : n.kind === 'outputFile' ? [n.name, ...n.marks].join(' ') : `(${n.commit.message})`),
+  indent + (n.kind === 'folder' ? n.label + '/' : n.kind === 'file' ? n.edit.path.split('/').pop() : n.kind === 'hunk' ? '#' + n.hunk.id : n.kind === 'batch' ? `[${n.session}]` : n.kind === 'message' ? `"${n.message?.text ?? ''}"` : n.kind === 'filter' ? `only ${n.title}` : n.kind === 'total' ? `${n.edits.length} files` : n.kind === 'output' ? `<${n.held.session}>` : n.kind === 'outputFile' ? [n.name, ...n.marks].join(' ') : `(${n.commit.message})`),
   ...outline(n.children, indent + ' ')]);
 
 test('folders come first, in order, and a folder of one folder is shown with it', () => {
@@ -240,4 +240,33 @@ test('no button for edits stands at output', () => {
   assert.deepEqual(at('output'), ['sidecar.acceptOutput', 'sidecar.dropOutput']);
   assert.deepEqual(at('outputFile'), []);
   assert.ok(at('file').includes('sidecar.reject') && !at('file').includes('sidecar.acceptOutput'));
+});
+
+test('with many files there is a total, and no row for a folder with one file', () => {
+  const many = Array.from({ length: 11 }, (_, i) => edit(`pkg${i}/sub/f.go`)), shown = tree(list([...many, edit('pkg0/other.go'), edit('top.go')]));
+  assert.deepEqual(shown.map(n => n.kind).slice(0, 3), ['total', 'folder', 'file']);
+  assert.equal(shown[0]?.kind === 'total' && shown[0].edits.length, 13);
+  assert.deepEqual(shown.flatMap(n => n.kind === 'file' ? [n.where] : []), [...Array.from({ length: 10 }, (_, i) => `pkg${i + 1}/sub`), undefined]);
+  assert.deepEqual(shown[1]?.children.map(n => n.kind === 'file' && n.where), ['sub', undefined]);
+  assert.equal(stops(shown).length, 13, 'the total is no place');
+  assert.deepEqual(selectionOf([shown[0]!], 7), { hunks: [] }, 'and chooses nothing by itself');
+  assert.deepEqual(tree(list(many.slice(0, 10))).map(n => n.kind), Array(10).fill('folder'), 'few files are as they were');
+});
+
+test('behind a decided file comes the next that waits, then the first, then none', () => {
+  const order = ['a', 'b', 'c', 'd'];
+  assert.equal(after(order, 'b', new Set(['a', 'c', 'd'])), 'c');
+  assert.equal(after(order, 'b', new Set(['a', 'd'])), 'd');
+  assert.equal(after(order, 'd', new Set(['a', 'c'])), 'a');
+  assert.equal(after(order, 'x', new Set(['c'])), 'c');
+  assert.equal(after(order, 'a', new Set()), undefined);
+});
+
+test('in a file in conflict hunks stand where its text with the conflicts has them', () => {
+  const conflict = { ...hunk('c', [3, 1], [3, 1], '', 'conflict'), takenStart: 3 }, behind = { ...hunk('h', [9, 1], [9, 1]), takenStart: 7 };
+  const e = edit('x', { state: 'conflict', hunks: [conflict, behind] });
+  assert.deepEqual(parted(e), { conflicts: ['c'], others: ['h'] });
+  assert.equal(hunkAt([e], { uri: e.uri, side: 'proposed', line: 7 })?.hunk?.id, 'h');
+  assert.equal(hunkAt([e], { uri: e.uri, side: 'proposed', line: 9 }), undefined);
+  assert.equal(hunkAt([e], { uri: e.uri, side: 'base', line: 9 })?.hunk?.id, 'h');
 });

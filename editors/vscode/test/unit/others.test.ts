@@ -4,7 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
-import { about, Calls, callText, summary } from '../../src/activity/calls';
+import { about, Calls, callText, deed, summary, told, took } from '../../src/activity/calls';
 import { askVersion, builtFor, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
 import { metricsHtml } from '../../src/metrics';
@@ -124,11 +124,14 @@ test('a yes is offered for as long as it can hold', () => {
 
 test('a dialog shows who asks, the facts, and as much of the diff as fits', () => {
   const long = Array.from({ length: 100 }, (_, i) => `+${i}`).join('\n');
-  const text = dialogText(ask({ diff: long, agentPath: ['main', 'helper'], rule: 'mode.x' }), t, 10);
-  assert.match(text, /writes: a\.txt\nrule: mode\.x\nagent: main › helper\n\n\+0\n/);
+  const text = dialogText(ask({ diff: long, detail: `the mode asks\n\n${long}`, agentPath: ['main', 'helper'], rule: 'mode.x' }), t, 10);
+  assert.match(text, /^The mode asks\n\nagent: main › helper\n\n\+0\n/);
   assert.match(text, /… 91 more lines$/);
-  assert.match(dialogText(ask({ pattern: 'go test *' }), t), /pattern: go test \*\n/);
-  assert.doesNotMatch(dialogText(ask(), t), /looks like/);
+  assert.match(dialogText(ask({ title: 'Write it' }), t), /writes: a\.txt/, 'what the title does not say');
+  assert.doesNotMatch(dialogText(ask(), t), /writes|default/);
+  const run = ask({ title: 'Run `rm -rf price`?', detail: 'it can\'t be undone\nsandbox: bubblewrap', effects: { access: 'exec', command: 'rm -rf price' }, rule: 'irrecoverable', pattern: 'rm *' });
+  assert.equal(dialogText(run, t), 'It can\'t be undone\nsandbox: bubblewrap', 'the command stands in the title alone');
+  assert.match(dialogText({ ...run, title: 'Run `rm …`?', detail: 'why\n\nrm -rf price' }, t), /command: rm -rf price$/);
   assert.equal(asker(ask()), 'default');
   assert.match(documentText(ask({ diff: long }), t), /\+99/);
 });
@@ -194,6 +197,25 @@ test('calls follow their events; output and number are bounded', () => {
   assert.equal(calls.list.length, 199, 'what runs stays');
   assert.equal(summary({ content: 'long', path: 'a b' }), 'a b');
   assert.equal(summary(null), '');
+});
+
+test('the activity list uses plain words', () => {
+  const call = (tool: string, args: object, ...paths: string[]) => ({ tool, arguments: args, changes: paths.map(path => ({ path, kind: 'modify' as const, state: 'pending' as const })) });
+  assert.equal(deed(call('run', {}, 'price.go'), t, 'Claude Code'), 'Claude Code changed price.go');
+  assert.equal(deed(call('apply_patch', {}, 'a.go', 'b.go', 'c.go'), t), 'Changed a.go and 2 more');
+  assert.equal(deed(call('grep', { pattern: 'line 17' }), t), 'Searched for line 17');
+  assert.equal(deed(call('run_tests', {}), t, 'ada'), 'ada tested the project');
+  assert.equal(deed(call('mcp_mine_echo', { text: 'hello' }), t), 'Mcp mine echo: hello');
+  assert.equal(deed(call('constructor', {}), t), 'Constructor');
+  assert.deepEqual([told({ tool: 'know_how' }), told({ tool: 'grep' })], [false, true]);
+  assert.deepEqual([took(undefined, t), took(2, t), took(3210, t), took(65_400, t)], ['', '', '3.2 s', '65 s']);
+});
+
+test('the list of commands has no more of ours than a person reads', () => {
+  const { contributes } = JSON.parse(fs.readFileSync('package.json', 'utf8')), never = new Set(contributes.menus.commandPalette.filter((m: { when: string }) => m.when === 'false').map((m: { command: string }) => m.command));
+  const shown = contributes.commands.map((c: { command: string }) => c.command).filter((c: string) => !never.has(c));
+  assert.ok(shown.length <= 30, `${shown.length}: ${shown.join(', ')}`);
+  for (const always of ['acceptHunk', 'rejectHunk', 'stopAllRuns', 'newRun', 'undoAccept', 'pickMode', 'deny']) { assert.ok(shown.includes(`sidecar.${always}`), always); }
 });
 
 test('the taking over of what programs write is a row where there are files, and names them', () => {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -127,15 +128,24 @@ const (
 // confirm is what is typed to allow what can't be undone.
 const confirm = "CONFIRM"
 
-// Approve puts the dispatcher's question to the user. What would be done comes
-// first, because some programs show the beginning alone. What can be undone is
+// message is the text for the user. The action comes first, because some programs show
+// only the beginning; the reason comes before a diff, which may be long.
+func message(q dispatch.Ask) string {
+	parts := []string{q.Title, q.Reason, q.Body}
+	if q.Brief != "" {
+		parts = []string{q.Title, q.Brief, q.Reason}
+		if !q.BriefAll {
+			parts = append(parts, q.Body)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
+}
+
+// Approve puts the dispatcher's question to the user. What can be undone is
 // allowed unless the user chooses otherwise, which saves keys; what can't has to
 // be typed.
 func (a *Asker) Approve(ctx context.Context, q dispatch.Ask) (dispatch.Answer, error) {
-	message := q.Title + "\n\n" + q.Body + "\n\n" + q.Reason
-	if q.Brief != "" {
-		message = q.Brief + "\n\n" + message
-	}
+	message := message(q)
 	if q.Irrecoverable {
 		typed, ok, err := a.one(ctx, message, field{Title: "Type " + confirm, Description: "This can't be undone. Any other word denies it."})
 		return dispatch.Answer{Allow: ok && typed == confirm, Typed: typed, Scope: dispatch.Once}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -101,21 +100,23 @@ func TestWhoSaidNo(t *testing.T) {
 	}
 }
 
-// TestQuestion: what would be done comes first and why it is asked last; to
-// allow is preset, but never for what can't be undone.
+// TestQuestion: the action comes first, then the reason, and nothing stands there twice;
+// Allow is preset, but never for an irrecoverable call.
 func TestQuestion(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    dispatch.Ask
-		begin  string
+		want   string
 		preset string
 	}{
-		"an edit":       {dispatch.Ask{Title: "Edit file: modify a", Brief: "a:3: -x / +y", Body: "--- a/a", Reason: "the mode asks"}, "a:3: -x / +y\n", "Allow"},
-		"a command":     {dispatch.Ask{Title: "Run a command: make", Body: "make", Reason: "the mode asks", Rememberable: true}, "Run a command: make\n", "Allow"},
-		"irrecoverable": {dispatch.Ask{Title: "Run a command: rm -rf x", Body: "rm -rf x", Reason: "the mode asks", Irrecoverable: true}, "Run a command: rm -rf x\n", ""},
+		"an edit":       {dispatch.Ask{Title: "Change `a`?", Brief: "a:3: -x / +y", BriefAll: true, Body: "--- a/a", Reason: "the mode asks"}, "Change `a`?\n\na:3: -x / +y\n\nthe mode asks", "Allow"},
+		"a long edit":   {dispatch.Ask{Title: "Change `a`?", Brief: "a:3: -x / … 9 more lines", Body: "--- a/a", Reason: "the mode asks"}, "Change `a`?\n\na:3: -x / … 9 more lines\n\nthe mode asks\n\n--- a/a", "Allow"},
+		"a command":     {dispatch.Ask{Title: "Run `make`?", Reason: "the mode asks", Rememberable: true}, "Run `make`?\n\nthe mode asks", "Allow"},
+		"two lines":     {dispatch.Ask{Title: "Run `make …`?", Body: "make\nls", Reason: "the mode asks", Rememberable: true}, "Run `make …`?\n\nthe mode asks\n\nmake\nls", "Allow"},
+		"irrecoverable": {dispatch.Ask{Title: "Run `rm -rf x`?", Reason: "It can't be undone: rm", Irrecoverable: true}, "Run `rm -rf x`?\n\nIt can't be undone: rm", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &Asker{ask: func(_ context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
-				if !strings.HasPrefix(p.Message, c.begin) || !strings.HasSuffix(p.Message, c.ask.Body+"\n\nthe mode asks") {
+				if p.Message != c.want {
 					t.Errorf("message %q", p.Message)
 				}
 				var f form

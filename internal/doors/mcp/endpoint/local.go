@@ -114,7 +114,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 	}
 	out := make([]*sdk.Tool, 0, len(list))
 	for _, t := range list {
-		if t.Interactive && !l.people {
+		if !l.people && (t.Interactive || t.Category == "agents" && strings.HasPrefix(t.Name, "agent_")) { // of what spawn_agent has begun
 			continue
 		}
 		h := t.Hints()

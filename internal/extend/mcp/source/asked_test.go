@@ -83,7 +83,17 @@ func TestElicitation(t *testing.T) {
 				content, _ := json.Marshal(res.Content)
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Action + " " + string(content)}}}, nil
 			})
-			web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+			var working sync.WaitGroup // the server, on calls
+			s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+				return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+					if method == "tools/call" {
+						working.Add(1)
+						defer working.Done()
+					}
+					return next(ctx, method, req)
+				}
+			})
+			web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: versions == nil}))
 			defer web.Close()
 			somebody := &person{}
 			b := newBench(t, Server{Name: "curious", URL: web.URL})
@@ -167,6 +177,7 @@ func TestElicitation(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("given up: %v", err)
 			}
+			working.Wait() // a server that is left before it hears of that waits for an answer for ever
 			if st := b.List()[0]; st.State != Connected {
 				t.Errorf("%+v", st)
 			}

@@ -31,12 +31,12 @@ type Changed struct {
 
 func (ch Changed) nothing() bool { return len(ch.Changes) == 0 && len(ch.Commits) == 0 }
 
-// effects are what the person who is asked about a call is told of the server's access.
-func (s *server) effects() tools.Effects {
-	if s.cfg.Command == nil || s.cfg.Access != config.MCPDisk {
+// effectsOf are what the person who is asked about a call is told of the server's access.
+func effectsOf(cfg Server) tools.Effects {
+	if cfg.Command == nil || cfg.Access != config.MCPDisk {
 		return tools.Effects{}
 	}
-	return tools.Effects{Warns: "The MCP server " + s.cfg.Name + " has access to the disk: what it writes in the workspace is not reviewed."}
+	return tools.Effects{Warns: "The MCP server " + cfg.Name + " has access to the disk: what it writes in the workspace is not reviewed."}
 }
 
 // writes says whose is what a server writes. All its calls share a world. What it wrote while

@@ -27,6 +27,7 @@ const maxMessage = 8 << 20
 type conn struct {
 	session *sdk.ClientSession
 	process *Process // nil: it is reached by HTTP
+	out     *stdout  // of the process
 	changed chan struct{}
 	gone    chan struct{}
 	once    sync.Once
@@ -64,7 +65,7 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.change() },
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { c.change() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { c.change() },
-		ProgressNotificationHandler: s.progress(&c.heard),
+		ProgressNotificationHandler: progress(s.m, &c.heard),
 	}
 	if s.m.o.People != nil {
 		options.ElicitationHandler = s.elicit(c)
@@ -80,7 +81,8 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	// waits for its end when a connection is given up.
 	defer context.AfterFunc(ctx, c.kill)()
 	if c.process != nil {
-		c.session, err = client.Connect(ctx, &sdk.IOTransport{Reader: c.process.Out, Writer: c.process.In, MaxLineLength: c.most}, nil)
+		c.out = newStdout(c.process.Out, c.most, s.m.o.Clean)
+		c.session, err = client.Connect(ctx, &sdk.IOTransport{Reader: c.out, Writer: c.process.In, MaxLineLength: c.most}, nil)
 	} else {
 		c.session, err = s.reach(ctx, c, cfg, client)
 	}
@@ -163,6 +165,9 @@ func (c *conn) giveUp(why error) {
 	}
 	c.mu.Unlock()
 	c.kill()
+	if c.process == nil {
+		go func() { _ = c.session.Close() }() // nothing else ends one that is reached by HTTP
+	}
 }
 
 func (c *conn) kill() {
@@ -210,6 +215,9 @@ func (c *conn) because(err error) error {
 				said = "…" + said[len(said)-most:]
 			}
 			err = fmt.Errorf("%w; it wrote: %s", err, said)
+		}
+		if odd := c.out.odd(); odd != "" {
+			err = fmt.Errorf("%w; %s", err, odd)
 		}
 		if c.process.Advice != nil {
 			if advice := c.process.Advice(); advice != "" {

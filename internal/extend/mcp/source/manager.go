@@ -13,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -267,7 +268,7 @@ func (m *Manager) Reload() {
 	})
 	for _, cfg := range list {
 		s := old[cfg.Name]
-		if s == nil || !s.sameAs(cfg) {
+		if s == nil || !reflect.DeepEqual(s.cfg, cfg) {
 			s = newServer(m, cfg)
 		}
 		next[cfg.Name] = s

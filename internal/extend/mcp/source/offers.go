@@ -275,32 +275,43 @@ func (m *Manager) ask(ctx context.Context, name, what string, do func(context.Co
 	if err != nil {
 		return tools.Result{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.callTime())
+	ctx, cancel := context.WithTimeout(noting(ctx), s.cfg.callTime())
 	defer cancel()
 	var said content
-	if err := s.failed(ctx, c, what, do(ctx, c, &said)); err != nil {
+	if err := callFailed(ctx, s.cfg, c, what, do(ctx, c, &said)); err != nil {
 		return tools.Result{}, err
 	}
 	return said.result(s), nil
 }
 
-// failed says what an error of a request means, and ends the connection if it can't
+// callFailed says what an error of a request means, and ends the connection if it can't
 // go on; nil for none.
-func (s *server) failed(ctx context.Context, c *conn, what string, err error) error {
+func callFailed(ctx context.Context, cfg Server, c *conn, what string, err error) error {
 	var refusal *jsonrpc.Error
+	answered := errors.As(err, &refusal) && (refusal.Code != notSent.Code || refusal.Message != notSent.Message)
+	busy := busyOf(ctx)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		c.giveUp(fmt.Errorf("%s did not come within %v; timeoutSeconds in its entry says how long it may take", what, s.cfg.callTime()))
+		c.giveUp(fmt.Errorf("%s did not come within %v; timeoutSeconds in its entry says how long it may take", what, cfg.callTime()))
 		return context.DeadlineExceeded
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &refusal):
-		return &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("the MCP server %s refused %s", s.cfg.Name, what), Detail: refusal.Message}
+	case answered:
+		return &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("the MCP server %s refused %s", cfg.Name, what), Detail: refusal.Message}
+	}
+	if refusal != nil && busy != nil { // the connection holds
+		e := tools.Errorf(tools.Unavailable, "the MCP server %s takes no more calls for now (HTTP status %d), so %s was not called; try again later, or go on without it", cfg.Name, busy.status, what)
+		e.Transient, e.RetryAfter = true, busy.after
+		return e
 	}
 	c.giveUp(err)
-	e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", s.cfg.Name)
+	e := tools.Errorf(tools.Unavailable, "the MCP server %s was lost during the call, so it is not known whether it took effect; tell the user", cfg.Name)
 	e.Transient = true
 	return e
 }
+
+// notSent is what the SDK says of a request that the server has not answered, as a
+// server would say it: the transport gave it up.
+var notSent = &jsonrpc.Error{Code: -32005, Message: "rejected by transport"}

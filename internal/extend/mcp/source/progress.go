@@ -48,7 +48,7 @@ func (h *hearing) begin(emit func(string)) (token string, end func()) {
 }
 
 // progress makes what a server says of a call's progress a line of its output.
-func (s *server) progress(h *hearing) func(context.Context, *sdk.ProgressNotificationClientRequest) {
+func progress(m *Manager, h *hearing) func(context.Context, *sdk.ProgressNotificationClientRequest) {
 	return func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 		p := req.Params
 		token, _ := p.ProgressToken.(string)
@@ -63,7 +63,7 @@ func (s *server) progress(h *hearing) func(context.Context, *sdk.ProgressNotific
 		if p.Total > 0 {
 			line += "/" + number(p.Total)
 		}
-		text, signs := s.m.o.Clean(p.Message)
+		text, signs := m.o.Clean(p.Message)
 		if text = oneLine(text, maxProgress); text != "" && len(signs) == 0 {
 			line += " " + text
 		}

@@ -10,8 +10,11 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 )
 
 // sseVersion is what is proposed to servers of the old transport, which may know
@@ -101,6 +104,34 @@ func (b *bounded) unknown() bool {
 	}
 }
 
+// busy is the answer of a server that can't take a call now.
+type busy struct {
+	status int
+	after  time.Duration // it asks to wait so long; 0: it does not say
+}
+
+// busyKey is where the context of a call has the place for a *busy.
+type busyKey struct{}
+
+// noting is a context for a call that notes when the server is busy.
+func noting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, busyKey{}, &atomic.Pointer[busy]{})
+}
+
+func note(ctx context.Context, b *busy) {
+	if p, ok := ctx.Value(busyKey{}).(*atomic.Pointer[busy]); ok {
+		p.Store(b)
+	}
+}
+
+// busyOf is what was noted; nil for nothing.
+func busyOf(ctx context.Context) *busy {
+	if p, ok := ctx.Value(busyKey{}).(*atomic.Pointer[busy]); ok {
+		return p.Load()
+	}
+	return nil
+}
+
 func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != b.base.Scheme || r.URL.Host != b.base.Host {
 		return nil, fmt.Errorf("it names another address, %s://%s, for its messages, which is not followed", r.URL.Scheme, r.URL.Host)
@@ -127,6 +158,9 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if r.Method == http.MethodPost {
 		b.status.Store(int64(res.StatusCode))
+		if transient, after := retry.Transient(res.StatusCode, res.Header); transient {
+			note(r.Context(), &busy{res.StatusCode, after})
+		}
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
 		res.Body = struct {

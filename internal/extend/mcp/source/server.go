@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,8 +55,6 @@ type server struct {
 
 func newServer(m *Manager, cfg Server) *server { return &server{m: m, cfg: cfg, state: Disabled} }
 
-func (s *server) sameAs(cfg Server) bool { return reflect.DeepEqual(s.cfg, cfg) }
-
 // hold notes and returns the state of a server that must not run, or "".
 func (s *server) hold(refused string) State {
 	var state State
@@ -68,7 +66,7 @@ func (s *server) hold(refused string) State {
 		state, why = Disabled, "switched off by its entry"
 	case refused != "":
 		state, why = Disabled, refused
-	case !s.trusted():
+	case !s.m.trusts(s.cfg):
 		state, why = Untrusted, "it is named by the project; trust exactly this with sidecar.mcp.trust"
 	default:
 		return ""
@@ -80,13 +78,13 @@ func (s *server) hold(refused string) State {
 	return state
 }
 
-// trusted reports whether the user trusts the server as it is.
-func (s *server) trusted() bool {
-	if !s.cfg.Project {
+// trusts reports whether the user trusts a server as it is.
+func (m *Manager) trusts(s Server) bool {
+	if !s.Project {
 		return true
 	}
-	k, err := s.m.o.Memory.Load(s.cfg.Root, s.cfg.Name)
-	return err == nil && k.Trusted == s.cfg.Identity()
+	k, err := m.o.Memory.Load(s.Root, s.Name)
+	return err == nil && k.Trusted == s.Identity()
 }
 
 // question is a hash of all that trusting the server would allow.
@@ -141,12 +139,17 @@ func (s *server) idle() bool {
 }
 
 func (s *server) status() Status {
-	question, trusted := s.question(), s.trusted()
+	question, trusted := s.question(), s.m.trusts(s.cfg)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.cfg.Name, State: s.state, Transport: "stdio", Tools: len(s.names), Error: s.why, Hidden: s.hidden, Origin: s.cfg.Origin,
 		Command: s.cfg.Line(), Hash: question, Trusted: trusted && len(s.changed) == 0, Changed: sortedKeys(s.changed), Warnings: slices.Concat(s.cfg.Notes, s.warnings),
+	}
+	if s.conn != nil {
+		if odd := s.conn.out.odd(); odd != "" {
+			st.Warnings = append(st.Warnings, odd)
+		}
 	}
 	switch {
 	case s.cfg.Command != nil:
@@ -385,13 +388,49 @@ func (s *server) now() (*conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn == nil {
-		why := string(s.state)
-		if s.why != "" {
-			why += ": " + s.why
-		}
-		e := tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
-		e.Transient = s.state == Connecting || s.state == Connected || s.paused // connected: it has just been lost
-		return nil, e
+		return nil, away(s)
 	}
 	return s.conn, nil
+}
+
+// away is the error for a call while the server is not connected. s.mu is held.
+func away(s *server) *tools.Error {
+	why := string(s.state)
+	if s.why != "" {
+		said, signs := s.m.o.Clean(s.why)
+		if why += ": " + said; len(signs) > 0 {
+			why = string(s.state) + "; the reason is held back, because it seems to instruct the model"
+		}
+	}
+	e := tools.Errorf(tools.Unavailable, "the MCP server %s is not connected (%s); go on without its tools, or tell the user", s.cfg.Name, why)
+	e.Transient = s.state == Connecting || s.state == Connected || s.paused // connected: it has just been lost
+	return e
+}
+
+// Away is the error for a call of a tool, by its name, while its server is not
+// connected; nil when there is no such server, or it has no such tool.
+func (m *Manager) Away(name string) *tools.Error {
+	if m == nil {
+		if strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, "mcp:") {
+			return tools.Errorf(tools.Unavailable, "no MCP server is started for a single call; call %s in an editor's session, or over sidecar-ls mcp or acp", clip(name))
+		}
+		return nil
+	}
+	m.mu.Lock()
+	var s *server
+	for _, one := range m.servers {
+		if tools.OfMCP(name, one.cfg.Name) && (s == nil || len(one.cfg.Name) > len(s.cfg.Name)) {
+			s = one
+		}
+	}
+	m.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil && s.state == Connected { // with its tools in the registry
+		return nil
+	}
+	return away(s)
 }

@@ -24,10 +24,13 @@ func behave(how, file string) {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(3)
+	case "usage":
+		fmt.Println("usage: server " + strings.Repeat("x", 1000))
+		return
 	case "mute":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
-	case "garbage", "twice":
+	case "garbage", "noise", "twice":
 		raw(how)
 		return
 	case "flood":
@@ -155,6 +158,9 @@ func count(file string) {
 
 // raw is a server that knows just enough of the protocol to break it.
 func raw(how string) {
+	if how == "noise" {
+		fmt.Println("\ufeffServer 1.2 \x1b[31mrunning on stdio\n\n{\"level\":30,\"msg\":\"up\"}\n[1,2]\n[]\n42\n{\"jsonrpc\":\"1.0\",\"id\":1}")
+	}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var m struct {
@@ -175,8 +181,9 @@ func raw(how string) {
 		case "tools/call":
 			if how == "garbage" {
 				fmt.Println("segmentation fault (core dumped)")
-				continue
+				os.Exit(139)
 			}
+			fmt.Println("Calling echo …")
 			fmt.Println(`{"jsonrpc":"2.0","id":987654,"result":{"content":[{"type":"text","text":"nobody asked"}]}}`)
 			answer(`{"content":[{"type":"text","text":"first"}]}`)
 			answer(`{"content":[{"type":"text","text":"second"}]}`)

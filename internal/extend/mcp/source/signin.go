@@ -126,7 +126,7 @@ func (s *server) signIn(ctx context.Context, addresses chan<- string) error {
 	if err != nil {
 		return err
 	}
-	req, res, err := s.challenge(ctx, cfg)
+	req, res, err := challenge(ctx, s.m, cfg)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *server) signIn(ctx context.Context, addresses chan<- string) error {
 }
 
 // challenge has the server say how to sign in.
-func (s *server) challenge(ctx context.Context, cfg Server) (*http.Request, *http.Response, error) {
+func challenge(ctx context.Context, m *Manager, cfg Server) (*http.Request, *http.Response, error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, nil, err
@@ -160,7 +160,7 @@ func (s *server) challenge(ctx context.Context, cfg Server) (*http.Request, *htt
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := (&bounded{next: s.m.o.HTTP, headers: cfg.Headers, base: base, most: maxMetadata}).RoundTrip(req)
+	res, err := (&bounded{next: m.o.HTTP, headers: cfg.Headers, base: base, most: maxMetadata}).RoundTrip(req)
 	if err != nil {
 		return nil, nil, err
 	}

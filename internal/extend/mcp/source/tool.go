@@ -179,7 +179,7 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 	if t.Name == "" || len(t.Name) > 256 {
 		return nil, nil, errors.New("its name is empty or too long")
 	}
-	schema, err := s.schema(t.InputSchema)
+	schema, err := schemaOf(s.m, t.InputSchema)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,16 +204,16 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 		d.Idempotent = a.ReadOnlyHint || a.IdempotentHint // who says so wrongly has its own tool run twice
 	}
 	tool, err := tools.RawProgram(d, tools.Source{Kind: tools.SourceMCP, Server: s.cfg.Name, Tool: t.Name}, tools.Exec, schema,
-		func(json.RawMessage) (tools.Effects, error) { return s.effects(), nil },
+		func(json.RawMessage) (tools.Effects, error) { return effectsOf(s.cfg), nil },
 		func(ctx context.Context, call *tools.Call, args json.RawMessage) (tools.Result, []workspace.Change, error) {
 			return s.call(ctx, call, t.Name, args)
 		})
 	return tool, odd, err
 }
 
-// schema is the schema of a tool's arguments, as far as it can be shown to a
+// schemaOf is the schema of a tool's arguments, as far as it can be shown to a
 // model.
-func (s *server) schema(v any) (json.RawMessage, error) {
+func schemaOf(m *Manager, v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // what it says is looked at
@@ -223,7 +223,7 @@ func (s *server) schema(v any) (json.RawMessage, error) {
 	if b.Len() > maxSchema {
 		return nil, fmt.Errorf("its schema has %d bytes; at most %d are taken", b.Len(), maxSchema)
 	}
-	text, signs := s.m.o.Clean(b.String())
+	text, signs := m.o.Clean(b.String())
 	switch {
 	case len(signs) > 0:
 		return nil, fmt.Errorf("its schema seems to instruct the model: %s", strings.Join(signs, ", "))
@@ -269,7 +269,7 @@ func (s *server) answer(ctx context.Context, c *conn, call *tools.Call, name str
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	ctx, end := c.running.begin(ctx, call, s.cfg.callTime())
+	ctx, end := c.running.begin(noting(ctx), call, s.cfg.callTime())
 	defer end()
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	if call.Emit != nil {
@@ -281,7 +281,7 @@ func (s *server) answer(ctx context.Context, c *conn, call *tools.Call, name str
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	res, err := c.session.CallTool(connected, params)
-	if err := s.failed(ctx, c, "its tool "+clip(name), err); err != nil {
+	if err := callFailed(ctx, s.cfg, c, "its tool "+clip(name), err); err != nil {
 		return tools.Result{}, err
 	}
 	var said content

@@ -220,6 +220,23 @@ func Unregister(r *gitrepo.Repo, l Linked) error {
 	return nil
 }
 
+// Relocate leads a linked working tree and its part of the repository to each other,
+// after the files were moved to dir. Done in part, it can be done again.
+func Relocate(l Linked, dir string) error {
+	for _, f := range [...]struct{ at, text string }{
+		{filepath.Join(dir, ".git"), "gitdir: " + filepath.ToSlash(l.GitDir) + "\n"},
+		{filepath.Join(l.GitDir, "gitdir"), filepath.ToSlash(filepath.Join(dir, ".git")) + "\n"},
+	} {
+		if err := os.WriteFile(f.at+".new", []byte(f.text), 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(f.at+".new", f.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // inside makes the directory that path is in and does something in it. Others
 // remove that directory when it is empty, so it may take some tries.
 func inside(path string, do func() error) error {

@@ -23,6 +23,8 @@ var gitBad = []string{"output", "ext-diff", "textconv", "filters", "upload-pack"
 func gitOptions(args []Word) string {
 	for _, a := range args {
 		switch {
+		case strings.Contains(a.Text, "%(signature"):
+			return signatures
 		case a.Text == "--":
 			return ""
 		case strings.HasPrefix(a.Text, "--"):
@@ -30,7 +32,7 @@ func gitOptions(args []Word) string {
 				return "the option --" + bad
 			}
 			if strings.Contains(a.Text, "%G") {
-				return "the format asks for signatures, which runs gpg"
+				return signatures
 			}
 		case strings.HasPrefix(a.Text, "-O"):
 			return "the option -O"
@@ -40,6 +42,8 @@ func gitOptions(args []Word) string {
 	}
 	return ""
 }
+
+const signatures = "the format asks for signatures, which runs gpg"
 
 // gitGlobal are the options before the command that change nothing.
 var gitGlobal = []string{"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"}
@@ -72,8 +76,8 @@ func gitLooksOnly(args []Word) string {
 }
 
 func gitReflog(args []Word) string {
-	if len(args) > 0 && (args[0].Text == "expire" || args[0].Text == "delete") {
-		return "it deletes entries"
+	if len(args) > 0 && slices.Contains([]string{"expire", "delete", "drop", "write"}, args[0].Text) {
+		return "it changes entries"
 	}
 	return ""
 }

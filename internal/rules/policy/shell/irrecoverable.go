@@ -215,7 +215,7 @@ func loseGit(args []string) string {
 			return "git stash " + first + " deletes what was put away"
 		}
 	case "reflog":
-		if first == "expire" || first == "delete" {
+		if first == "expire" || first == "delete" || first == "drop" {
 			return "git reflog " + first + " deletes the way back"
 		}
 	case "update-ref":

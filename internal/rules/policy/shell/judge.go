@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +64,9 @@ type Judge struct {
 	Rules      Rules
 	Zone       func(path string) Zone // where a path leads, links followed; relative ones start at the command's directory
 	Remembered func(part string) bool // a person allowed this part for the session
+
+	// Kept, set where what commands delete can come back, reports whether a path is such.
+	Kept func(path string) bool
 
 	// Secret, set where commands can read what is hidden from tools, names a file
 	// of the workspace that may hold secrets; "" when there is none.
@@ -128,7 +133,7 @@ func (j *Judge) Decide(text string, l *Line) Verdict {
 			decide, lost = func(c Command) Part { return j.command(c, l.Assigns) }, Irrecoverable
 		}
 		add(decide(c))
-		if v.Irrecoverable == "" {
+		if v.Irrecoverable == "" && !j.comesBack(c, l) {
 			v.Irrecoverable = lost(c)
 		}
 	}
@@ -276,14 +281,22 @@ func (j *Judge) rules(c Command) Part {
 			return p.by("", "command.variable", "the variable "+a.Name+" can change what it runs")
 		}
 	}
-	why, looked := sideEffect(c)
+	why, looked := "", false
+	own := j.itself(c)
+	if own {
+		why, looked = sideEffect(c)
+	}
 	if r, n := j.rule(c, policy.Allow); n > 0 {
 		if bad := guard(c, n); bad != "" {
 			return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
 		}
 		return p.by(policy.Allow, "command.rule", "a rule allows "+r.String())
 	}
-	if _, wraps := wrappers[c.Program()]; wraps && !looked && programs[c.Program()].never == "" {
+	if w, wraps := wrappers[c.Program()]; own && wraps && !looked && programs[c.Program()].never == "" {
+		u, _ := unwrap(c)
+		if bad := cmp.Or(u.writes, w.makes); bad != "" {
+			return p.by("", "command.arguments", bad)
+		}
 		return p.by(policy.Allow, "command.wrapper", "the command it runs is decided on separately")
 	}
 	switch {
@@ -299,6 +312,19 @@ func (j *Judge) rules(c Command) Part {
 		}
 	}
 	return p.by(policy.Allow, "command.read", "it only looks")
+}
+
+// systemDirs hold the programs of the system alone. Others, such as
+// /usr/local/bin, belong to a user on some machines.
+var systemDirs = []string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"}
+
+// itself reports whether c's program is the one that the tables know by its
+// name: a word that is looked up on the search path, or a path to a program of
+// the system. Any other path leads to a file that only has the same name.
+func (j *Judge) itself(c Command) bool {
+	name := c.Words[0].Text
+	dir, _ := path.Split(name)
+	return dir == "" || slices.Contains(systemDirs, dir) && j.Zone != nil && j.Zone(name) == Outside
 }
 
 func (p Part) by(o policy.Outcome, rule, reason string) Part {

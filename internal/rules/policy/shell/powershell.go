@@ -142,7 +142,7 @@ func (j *Judge) powerShell(c Command) Part {
 		}
 	}
 	switch {
-	case !slices.Contains(looking, name):
+	case !slices.Contains(looking, name) || !isCmdlet(c.Words[0].Text):
 		return p.by("", "command.unknown", "no rule speaks about "+quote(c.Words[0].Text))
 	case why != "":
 		return p.by("", "command.arguments", why)
@@ -244,6 +244,10 @@ func cmdlet(program string) string {
 	}
 	return name
 }
+
+// isCmdlet reports whether a word is the name of a cmdlet or its alias, and not
+// a file: with a directory or an ending it is a program that only has that name.
+func isCmdlet(word string) bool { return strings.ToLower(word) == bare(word) }
 
 // aliases are those that PowerShell for Windows begins with, as far as they delete,
 // write, run or look.

@@ -103,6 +103,11 @@ func TestPowerShell(t *testing.T) {
 		{free, []string{"git push --force"}, nil, "", true},
 
 		{free, []string{"ls -Recurse", "Get-Content a.txt", "Select-Object -First 3"}, nil, policy.Allow, false},
+		{free, []string{"LS"}, nil, policy.Allow, false},
+		{free, []string{`.\ls`}, nil, "", false}, // a file, not the alias
+		{free, []string{"./Get-Content a.txt"}, nil, "", false},
+		{free, []string{"cat.exe a.txt"}, nil, "", false},
+		{free, []string{`C:\x\cat.ps1 a.txt`}, nil, "", false},
 		{free, []string{"cat .env"}, nil, policy.Ask, false},
 		{free, []string{"cat -Path:.env"}, nil, policy.Ask, false},
 		{free, []string{"cat '*'"}, nil, "", false},

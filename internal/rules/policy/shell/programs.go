@@ -45,21 +45,21 @@ var programs = map[string]program{
 	"comm": {reads: true}, "cut": {reads: true}, "df": {reads: true, names: true}, "dirname": {reads: true, names: true}, "du": {reads: true, names: true}, "echo": {reads: true, texts: all},
 	"egrep": {reads: true, texts: 1, tree: grepTree}, "expand": {reads: true}, "expr": {reads: true, texts: all}, "factor": {reads: true, texts: all}, "false": {reads: true}, "fgrep": {reads: true, texts: 1, tree: grepTree},
 	"fold": {reads: true}, "free": {reads: true}, "grep": {reads: true, texts: 1, tree: grepTree}, "head": {reads: true}, "hexdump": {reads: true}, "id": {reads: true},
-	"jq": {reads: true, texts: 1}, "join": {reads: true}, "ls": {reads: true, names: true}, "md5sum": {reads: true, names: true}, "nl": {reads: true}, "nm": {reads: true},
-	"nproc": {reads: true}, "numfmt": {reads: true, texts: all}, "od": {reads: true}, "paste": {reads: true}, "pwd": {reads: true, names: true}, "readelf": {reads: true},
+	"jq": {reads: true, texts: 1}, "join": {reads: true}, "ls": {reads: true, names: true}, "md5sum": {reads: true, names: true}, "nl": {reads: true}, "nm": {reads: true, own: noPlugin},
+	"nproc": {reads: true}, "numfmt": {reads: true, texts: all}, "od": {reads: true}, "paste": {reads: true}, "pwd": {reads: true, names: true}, "readelf": {reads: true, own: noPlugin},
 	"readlink": {reads: true, names: true}, "realpath": {reads: true, names: true}, "rev": {reads: true}, "seq": {reads: true, texts: all}, "sha1sum": {reads: true, names: true},
-	"sha256sum": {reads: true, names: true}, "sha512sum": {reads: true, names: true}, "size": {reads: true, names: true}, "sleep": {reads: true, texts: all}, "stat": {reads: true, names: true},
-	"strings": {reads: true}, "tac": {reads: true}, "tail": {reads: true}, "tr": {reads: true, texts: all}, "true": {reads: true}, ":": {reads: true},
+	"sha256sum": {reads: true, names: true}, "sha512sum": {reads: true, names: true}, "size": {reads: true, names: true, own: noPlugin}, "sleep": {reads: true, texts: all}, "stat": {reads: true, names: true},
+	"strings": {reads: true, own: noPlugin}, "tac": {reads: true}, "tail": {reads: true}, "tr": {reads: true, texts: all}, "true": {reads: true}, ":": {reads: true},
 	"tsort": {reads: true}, "tty": {reads: true}, "type": {reads: true, texts: all}, "uname": {reads: true, texts: all}, "unexpand": {reads: true}, "uptime": {reads: true},
 	"wc": {reads: true, names: true}, "which": {reads: true, texts: all}, "whoami": {reads: true},
 
 	"[":        {reads: true, names: true, own: testBuiltin},
-	"bat":      {reads: true, long: []string{"pager", "diff-pager"}},
+	"bat":      {reads: true, long: []string{"pager", "diff-pager", "generate-config-file", "lessopen", "build", "clear", "source", "target"}, own: batPages},
 	"cd":       {reads: true, names: true, short: "e@", operands: 1},
 	"command":  {reads: true, own: commandLooksUp},
 	"date":     {reads: true, texts: all, short: "s", long: []string{"set"}, own: dateOperands},
 	"diff":     {reads: true, tree: diffTree, short: "l", long: []string{"paginate"}},
-	"export":   {reads: true},
+	"export":   {reads: true, own: plainNames},
 	"fd":       {reads: true, names: true, short: "xX", long: []string{"exec", "exec-batch"}},
 	"fdfind":   {reads: true, names: true, short: "xX", long: []string{"exec", "exec-batch"}},
 	"file":     {reads: true, names: true, short: "Cm", long: []string{"compile", "magic-file"}},
@@ -67,7 +67,7 @@ var programs = map[string]program{
 	"git":      {reads: true, texts: 1, tree: gitTree, own: gitOptions, look: gitLooksOnly},
 	"go":       {reads: true, texts: 1, own: goOptions, look: goLooksOnly},
 	"hostname": {reads: true, short: "Fb", long: []string{"file", "boot"}, own: noOperands},
-	"objdump":  {reads: true},
+	"objdump":  {reads: true, own: noPlugin},
 	"printf":   {reads: true, texts: all, own: printfBuiltin},
 	"read":     {own: variableNames},
 	"rg":       {reads: true, texts: 1, tree: anyTree, short: "z", long: []string{"pre", "hostname-bin", "search-zip"}},
@@ -81,8 +81,8 @@ var programs = map[string]program{
 	"tree":     {reads: true, names: true, short: "oR", long: []string{"output"}},
 	"uniq":     {reads: true, operands: 1},
 	"unset":    {own: variableNames},
-	"xxd":      {reads: true, short: "r", operands: 1},
-	"yq":       {reads: true, short: "is", long: []string{"inplace", "in-place", "split-exp"}},
+	"xxd":      {reads: true, short: "r", long: []string{"revert"}, operands: 1},
+	"yq":       {reads: true, short: "is", long: []string{"inplace", "in-place", "split-exp-file", "security-enable-system-operator"}},
 	"make":     {short: "fEIC", long: []string{"file", "makefile", "eval", "directory", "include-dir"}, own: makeVariables},
 	"npm":      {long: []string{"script-shell", "prefix", "node-options", "userconfig", "globalconfig", "git", "editor", "shell"}},
 
@@ -106,17 +106,23 @@ var programs = map[string]program{
 var interpreters = []string{"python", "python2", "python3", "pypy", "perl", "ruby", "node", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript",
 	"Rscript", "julia", "guile", "racket", "sqlite3", "psql", "mysql", "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "fish", "pwsh", "powershell"}
 
-// versioned are programs that only say their version when that is all they
-// are asked.
-var versioned = append([]string{"npm", "npx", "pnpm", "yarn", "pip", "pip3", "cargo", "rustc", "rustup", "go", "java", "javac", "mvn", "gradle", "gcc", "g++", "cc", "clang",
-	"make", "cmake", "docker", "kubectl", "helm", "terraform", "gem", "composer", "git", "tsc", "dotnet", "swift", "kotlinc", "scala", "ghc", "rg", "fd", "jq", "curl", "wget"}, interpreters...)
+// versioned are programs that only say their version when they are asked so, by
+// what asks them. Others take version for a file to run, a page to get or a goal,
+// and some start what a file of the project names even to say --version: yarn,
+// pnpm, mvn, dotnet and the programs of rustup.
+var versioned = map[string][]string{
+	"--version": append([]string{"npm", "npx", "pip", "pip3", "go", "java", "javac", "gradle", "gcc", "g++", "cc", "clang", "make", "cmake", "docker", "kubectl", "helm",
+		"terraform", "gem", "composer", "git", "tsc", "swift", "kotlinc", "scala", "ghc", "rg", "fd", "jq", "curl", "wget"}, interpreters...),
+	"-V":      {"pip", "pip3", "python", "python2", "python3", "rg", "fd", "curl", "wget"},
+	"version": {"docker", "git", "go", "helm", "kubectl", "terraform"},
+}
 
 // sideEffect reports why c does more than look at things, or "" when it does not.
 // known is false for a program of which nothing is known.
 func sideEffect(c Command) (why string, known bool) {
 	name := c.Program()
 	args := c.Words[1:]
-	if len(args) == 1 && args[0].Known && slices.Contains(versioned, name) && slices.Contains([]string{"--version", "-V", "version"}, args[0].Text) {
+	if len(args) == 1 && args[0].Known && slices.Contains(versioned[args[0].Text], name) {
 		return "", true
 	}
 	p, known := programs[name]
@@ -145,6 +151,8 @@ func guard(c Command, ruleWords int) string {
 		p.never = ""
 	} else if slices.Contains(interpreters, name) {
 		return name + " runs what its arguments say; a rule must name them"
+	} else if u, _ := unwrap(c); u.writes != "" {
+		return u.writes
 	} else if p.look != nil && len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-") && !slices.Contains(gitGlobal, c.Words[1].Text) {
 		return "the option " + quote(c.Words[1].Text) + " of " + name + " itself"
 	}
@@ -201,6 +209,31 @@ func abbreviates(s string, long []string) string {
 	return ""
 }
 
+// noPlugin refuses what has a program for binaries load a library, and files
+// with more options.
+func noPlugin(args []Word) string {
+	for _, a := range args {
+		name := strings.TrimLeft(a.Text, "-")
+		switch {
+		case strings.HasPrefix(a.Text, "@"):
+			return quote(a.Text) + " is a file with more options"
+		case strings.HasPrefix(a.Text, "--") && abbreviates(name, []string{"plugin"}) != "" && name != "", strings.HasPrefix(a.Text, "-plugin"):
+			return "the option --plugin"
+		}
+	}
+	return ""
+}
+
+// batPages refuses what makes bat page without a terminal, or write its cache.
+func batPages(args []Word) string {
+	for i, a := range args {
+		if a.Text == "cache" || a.Text == "--paging=always" || a.Text == "always" && args[max(i-1, 0)].Text == "--paging" {
+			return "the argument " + quote(a.Text)
+		}
+	}
+	return ""
+}
+
 func noOperands(args []Word) string {
 	for _, a := range args {
 		if !strings.HasPrefix(a.Text, "-") {
@@ -231,6 +264,16 @@ func variableNames(args []Word) string {
 	for _, a := range args {
 		if !validVariable(strings.TrimLeft(a.Text, "-")) || Harmful(a.Text) {
 			return "the variable " + quote(a.Text)
+		}
+	}
+	return ""
+}
+
+// plainNames allows words that don't become others.
+func plainNames(args []Word) string {
+	for _, a := range args {
+		if !a.Known {
+			return "the names that " + quote(a.Text) + " stands for"
 		}
 	}
 	return ""
@@ -335,7 +378,7 @@ func goOptions(args []Word) string {
 	return ""
 }
 
-var goBad = []string{"exec", "toolexec", "vettool", "fixtool", "o", "overlay", "C", "ldflags", "gcflags", "asmflags", "gccgoflags", "modfile", "mod", "pkgdir", "w", "u", "outputdir"}
+var goBad = []string{"exec", "toolexec", "vettool", "fixtool", "o", "overlay", "C", "ldflags", "gcflags", "asmflags", "gccgoflags", "modfile", "mod", "pkgdir", "w", "u", "outputdir", "export", "compiled", "http", "debug-actiongraph", "debug-trace", "debug-runtime-trace"}
 
 func goLooksOnly(args []Word) string {
 	if len(args) == 0 || slices.Contains([]string{"version", "env", "list", "doc", "help"}, args[0].Text) {

@@ -168,8 +168,28 @@ func (r *reader) visit(n syntax.Node) bool {
 		}
 	case *syntax.ParamExp:
 		r.expansion(n)
+	case *syntax.WordIter:
+		r.loop(n)
+	case nil, *syntax.File, *syntax.Comment, *syntax.Stmt, *syntax.Assign, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.BinaryCmd,
+		*syntax.CaseClause, *syntax.CaseItem, *syntax.TestClause, *syntax.TimeClause, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ExtGlob,
+		*syntax.BinaryArithm, *syntax.UnaryArithm, *syntax.ParenArithm, *syntax.ParenTest, *syntax.ArrayExpr, *syntax.ArrayElem: // they set and run nothing besides what is in them
+	default:
+		l.doubt("it has %s, of which nothing is known", quote(r.written(n)))
 	}
 	return true
+}
+
+// loop reads the variable of for and select, which stays set after the loop.
+func (r *reader) loop(n *syntax.WordIter) {
+	set := Assign{Name: n.Name.Value, Value: Word{Known: n.InPos.IsValid()}}
+	var values []string
+	for _, item := range n.Items {
+		w := r.word(item)
+		values = append(values, w.Text)
+		set.Value.Known = set.Value.Known && w.Known
+	}
+	set.Value.Text = strings.Join(values, " ")
+	r.line.Assigns = append(r.line.Assigns, set)
 }
 
 // expansion doubts the expansions that evaluate what a variable holds.
@@ -226,6 +246,9 @@ func (r *reader) add(c Command) {
 		return
 	}
 	r.line.Commands = append(r.line.Commands, c)
+	if c.Program() == "export" {
+		r.line.Assigns = append(r.line.Assigns, exports(c.Words[1:])...)
+	}
 	if c.Program() == "" {
 		r.line.doubt("the program of %s is not known before it runs", quote(c.Text))
 		return
@@ -287,6 +310,17 @@ func (r *reader) declare(n *syntax.DeclClause) {
 		}
 		r.line.Assigns = append(r.line.Assigns, r.assigns([]*syntax.Assign{a})...)
 	}
+}
+
+// exports are the variables that export sets where it is a plain command, as it
+// is behind a backslash or builtin.
+func exports(args []Word) (set []Assign) {
+	for _, a := range args {
+		if name, value, ok := strings.Cut(a.Text, "="); ok {
+			set = append(set, Assign{strings.TrimSuffix(name, "+"), Word{Text: value, Known: a.Known}})
+		}
+	}
+	return set
 }
 
 func (r *reader) redirect(n *syntax.Redirect) {

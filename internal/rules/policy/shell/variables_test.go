@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
@@ -53,6 +54,40 @@ func TestRememberedWithVariables(t *testing.T) {
 	} {
 		if got := j.Judge(line).Outcome == policy.Allow; got != want {
 			t.Errorf("%s: allowed is %v", line, got)
+		}
+	}
+}
+
+// TestAssigning: a variable that changes what programs run is found in every form
+// that sets one. The controls set harmless variables in the same forms, where
+// bash evaluates nothing besides.
+func TestAssigning(t *testing.T) {
+	j := &Judge{}
+	forms := []string{
+		"%s=bin; cat x", "%s+=bin; cat x", "%s=bin cat x", "export %s=bin; cat x", "readonly %s=bin; cat x",
+		"for %s in bin; do cat x; done", "for %s in bin lib\ndo cat x\ndone", "for %s; do cat x; done", "for %s in *; do :; done", "for %s in; do :; done", "for %s in bin; { cat x; }", "for %s in $PWD/bin; do :; done; export %s",
+		"select %s in bin; do cat x; done", "select %s; do cat x; done <<< 1", "while true; do for %s in bin; do cat x; done; done", "(for %s in bin; do cat x; done)", "bash -c 'for %s in bin; do cat x; done'",
+		"\\export %s=bin; cat x", "'export' %s=bin; cat x", "builtin export %s=bin; cat x", "A=1 export %s=bin; cat x", "\\export %s+=:bin; cat x",
+	}
+	for _, form := range forms {
+		for _, name := range []string{"PATH", "LD_PRELOAD", "HOME", "GIT_DIR", "BASH_ENV"} {
+			line := strings.ReplaceAll(form, "%s", name)
+			if v := j.Judge(line); v.Outcome == policy.Allow {
+				t.Errorf("%q is allowed by %s (%s)", line, v.Rule, v.Reason)
+			}
+		}
+		line := strings.ReplaceAll(form, "%s", "f")
+		if v := j.Judge(line); v.Outcome != policy.Allow {
+			t.Errorf("control %q is %q by %s (%s)", line, v.Outcome, v.Rule, v.Reason)
+		}
+	}
+	for _, line := range []string{ // bash evaluates something, or a program sets it
+		"for ((PATH=1;;)); do cat x; done", "((PATH=1))", "echo $((PATH=1))", "echo $[PATH=1]", "let PATH=1", "echo ${PATH:=bin}", "echo ${PATH=bin}", "echo \"${x:-${PATH:=bin}}\"", "cat <<E\n${PATH:=bin}\nE", "echo ${x:PATH=1}", "echo ${x[PATH=1]}",
+		"declare PATH=bin", "typeset PATH=bin", "local PATH=bin", "declare -n p=PATH", "exec {PATH}>f", "cat {PATH}<f", "coproc PATH { cat; }", "PATH=(bin)", "PATH[0]=bin", "printf -v PATH bin", "builtin printf -v PATH bin", "read PATH", "read -a PATH", "mapfile PATH",
+		"getopts a PATH", "wait -p PATH", "unset PATH", "command export PATH=bin", "echo $(for PATH in bin; do cat x; done)", "\\declare PATH=bin", "command readonly PATH=bin", "\\export P*", "\\export $x", "[[ -v PATH[x=1] ]]", "[[ x -eq PATH=1 ]]", "f() { PATH=bin; }", "test -v 'a[PATH=1]'",
+	} {
+		if v := j.Judge(line); v.Outcome == policy.Allow {
+			t.Errorf("%q is allowed by %s (%s)", line, v.Rule, v.Reason)
 		}
 	}
 }

@@ -12,44 +12,53 @@ type unwrapped struct {
 	lines    []string // texts for a shell
 	env      []Assign
 	doubts   []string
+	writes   string // the option by which the program itself writes a file
 }
 
 // wrapper says where, in the arguments of a program, another command stands.
+// What runs is known only if each option before it is: one that is not could
+// take the next word as its value.
 type wrapper struct {
-	// flags are the options that take a value as the next argument, long ones
-	// with their dashes.
-	flags []string
+	// alone are the options that take no value as the next argument, flags those
+	// that do; long ones with their dashes, as they are written out.
+	alone, flags string
+	// writes are options of these that name a file to write.
+	writes string
+	// makes says what it does itself, besides running the command.
+	makes string
 	// skip is how many arguments that are no options come before the command.
 	skip int
 	// assigns: NAME=value may stand before the command.
 	assigns bool
 	// fed: the command gets more arguments, of which the line says nothing.
 	fed bool
+	// line: the command is a text for a shell, in as many words as it has.
+	line bool
 	// own reads the arguments in a way that the fields above don't describe.
 	own func(args []Word) unwrapped
 }
 
 var wrappers = map[string]wrapper{
-	"env":      {flags: []string{"-u", "--unset", "-C", "--chdir"}, assigns: true},
-	"nice":     {flags: []string{"-n", "--adjustment"}},
-	"ionice":   {flags: []string{"-c", "--class", "-n", "--classdata"}},
+	"env":      {alone: "- -i --ignore-environment -0 --null -v --debug --list-signal-handling --block-signal --default-signal --ignore-signal", flags: "-u --unset -C --chdir", assigns: true},
+	"nice":     {alone: "-0 -1 -2 -3 -4 -5 -6 -7 -8 -9", flags: "-n --adjustment"},
+	"ionice":   {alone: "-t --ignore", flags: "-c --class -n --classdata"},
 	"nohup":    {},
-	"setsid":   {},
-	"chrt":     {skip: 1},
-	"taskset":  {skip: 1},
-	"stdbuf":   {flags: []string{"-i", "--input", "-o", "--output", "-e", "--error"}},
-	"timeout":  {flags: []string{"-s", "--signal", "-k", "--kill-after"}, skip: 1},
-	"time":     {flags: []string{"-f", "--format", "-o", "--output"}},
+	"setsid":   {alone: "-c --ctty -f --fork -w --wait"},
+	"chrt":     {alone: "-b --batch -f --fifo -i --idle -o --other -r --rr -R --reset-on-fork -v --verbose", flags: "-T --sched-runtime -P --sched-period -D --sched-deadline", skip: 1},
+	"taskset":  {alone: "-c --cpu-list", skip: 1},
+	"stdbuf":   {flags: "-i --input -o --output -e --error"},
+	"timeout":  {alone: "-f --foreground -p --preserve-status -v --verbose", flags: "-s --signal -k --kill-after", skip: 1},
+	"time":     {alone: "-a --append -h -l -p --portability -q --quiet -v --verbose", flags: "-f --format -o --output", writes: "-o --output"},
 	"builtin":  {},
-	"exec":     {flags: []string{"-a"}},
-	"sudo":     {flags: []string{"-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-r", "-t", "-T", "-U", "-D", "-R"}, assigns: true},
-	"doas":     {flags: []string{"-u", "-C"}},
-	"xargs":    {flags: []string{"-I", "-L", "-n", "-P", "-s", "-d", "-E", "-a", "--max-args", "--max-procs", "--max-lines", "--max-chars", "--delimiter", "--arg-file"}, fed: true},
-	"busybox":  {},
+	"exec":     {alone: "-c -l", flags: "-a"},
+	"sudo":     {alone: "-A -b -E -H -i -K -k -n -P -S -s", flags: "-u --user -g --group -h --host -p --prompt -C -r -t -T -U -D -R", assigns: true},
+	"doas":     {alone: "-n -s", flags: "-u -C"},
+	"xargs":    {alone: "-0 --null -e --eof -i -l --max-lines -r --no-run-if-empty --replace -t --verbose -x --exit", flags: "-I -L -n -P -s -d -E -a --max-args --max-procs --max-chars --delimiter --arg-file", fed: true},
+	"busybox":  {alone: "--list --list-full"},
 	"toybox":   {},
-	"strace":   {flags: []string{"-e", "-o", "-p", "-s", "-u", "-E", "-a", "-b", "-I", "-O", "-S", "-P", "-X"}},
-	"ltrace":   {flags: []string{"-e", "-o", "-p", "-s", "-u", "-a", "-n", "-A"}},
-	"flock":    {flags: []string{"-w", "--timeout", "-E"}, skip: 1},
+	"strace":   {flags: "-e -o -p -s -u -E -a -b -I -O -S -P -X"},
+	"ltrace":   {flags: "-e -o -p -s -u -a -n -A"},
+	"flock":    {alone: "-e -F -n --nonblock --nb -o --close -s --shared -u --unlock -x --exclusive --verbose", flags: "-w --wait --timeout -E --conflict-exit-code", skip: 1, makes: "flock makes the file that it locks"},
 	"unshare":  {},
 	"command":  {own: commandBuiltin},
 	"find":     {own: find},
@@ -62,7 +71,7 @@ var wrappers = map[string]wrapper{
 	"ash":      {own: shellProgram},
 	"fish":     {own: foreign},
 	"eval":     {own: joined},
-	"watch":    {own: watch},
+	"watch":    {alone: "-b --beep -c --color -C --no-color -d --differences -e --errexit -g --chgexit -p --precise -r --no-rerun -t --no-title -w --no-wrap -x --exec", flags: "-n --interval -q --equexit", line: true},
 	"trap":     {own: trap},
 	"su":       {own: foreign},
 	"script":   {own: foreign},
@@ -96,15 +105,17 @@ func unwrap(c Command) (u unwrapped, ok bool) {
 		case a.Text == "--":
 			rest = rest[1:]
 			return w.command(u, rest), true
-		case c.Program() == "env" && (a.Text == "-S" || strings.HasPrefix(a.Text, "-S") || strings.HasPrefix(a.Text, "--split")):
-			u.doubts = append(u.doubts, "env splits a text into a command")
-			return u, true
-		case strings.HasPrefix(a.Text, "-") && a.Text != "-":
-			n := 1
-			if slices.Contains(w.flags, a.Text) {
-				n = 2
+		case strings.HasPrefix(a.Text, "-") && (a.Text != "-" || strings.HasPrefix(w.alone, "- ")):
+			names, n := w.option(a.Text)
+			if n == 0 && programs[c.Program()].never == "" {
+				u.doubts = append(u.doubts, "what "+c.Program()+" runs is not known with the option "+quote(a.Text))
 			}
-			rest = rest[min(n, len(rest)):]
+			for _, name := range names {
+				if slices.Contains(strings.Fields(w.writes), name) {
+					u.writes = "the option " + name + " of " + c.Program() + " writes a file"
+				}
+			}
+			rest = rest[min(max(n, 1), len(rest)):]
 			continue
 		case w.assigns && assigned && validVariable(name):
 			u.env = append(u.env, Assign{name, Word{Text: value, Known: true}})
@@ -116,9 +127,46 @@ func unwrap(c Command) (u unwrapped, ok bool) {
 	return w.command(u, rest), true
 }
 
+// option reads one argument of a wrapper: the options in it, and how many
+// arguments they take with their values; none when one of them is not known.
+func (w wrapper) option(arg string) (names []string, n int) {
+	alone, flags := strings.Fields(w.alone), strings.Fields(w.flags)
+	name, _, joined := strings.Cut(arg, "=")
+	switch {
+	case arg == "-" || arg == "--help" || arg == "--version":
+		return nil, 1
+	case strings.HasPrefix(arg, "--") && slices.Contains(flags, name):
+		if joined {
+			return []string{name}, 1
+		}
+		return []string{name}, 2
+	case strings.HasPrefix(arg, "--") && slices.Contains(alone, name):
+		return []string{name}, 1
+	case strings.HasPrefix(arg, "--"):
+		return nil, 0
+	}
+	for i, letter := range arg[1:] {
+		name, last := "-"+string(letter), i+2 == len(arg)
+		switch {
+		case slices.Contains(flags, name) && last:
+			return append(names, name), 2
+		case slices.Contains(flags, name), w.fed && strings.ContainsRune("eil", letter): // the rest is its value
+			return append(names, name), 1
+		case !slices.Contains(alone, name):
+			return nil, 0
+		}
+		names = append(names, name)
+	}
+	return names, 1
+}
+
 // command takes what is left of the arguments as the command.
 func (w wrapper) command(u unwrapped, rest []Word) unwrapped {
-	if len(rest) > w.skip {
+	switch {
+	case w.line && len(rest) > 0:
+		of := joined(rest)
+		u.lines, u.doubts = append(u.lines, of.lines...), append(u.doubts, of.doubts...)
+	case len(rest) > w.skip:
 		u.commands = append(u.commands, rest[w.skip:])
 	}
 	return u
@@ -257,17 +305,6 @@ func joined(args []Word) unwrapped {
 		return unwrapped{doubts: []string{"a text that is not known before it runs is run as a command"}}
 	}
 	return unwrapped{lines: []string{strings.Join(words, " ")}}
-}
-
-func watch(args []Word) unwrapped {
-	for len(args) > 0 && args[0].Known && strings.HasPrefix(args[0].Text, "-") {
-		n := 1
-		if args[0].Text == "-n" || args[0].Text == "--interval" || args[0].Text == "-q" {
-			n = 2
-		}
-		args = args[min(n, len(args)):]
-	}
-	return joined(args)
 }
 
 func trap(args []Word) unwrapped {

@@ -1,4 +1,4 @@
--- A user's first minute in Neovim, after the README's configuration.
+-- A user's first minute in Neovim, after the configuration of its page.
 local sidecar = require('sidecar')
 local function ok(cond, text)
   io.stdout:write((cond and 'ok - ' or 'not ok - ') .. text .. '\n')

@@ -39,7 +39,7 @@ wine cmd /c exit >/dev/null 2>&1
 go_windows build -trimpath -o "$work/sidecar-ls.exe" ./cmd/sidecar-ls
 SIDECAR_SERVER="$(winepath -w "$work/sidecar-ls.exe")" go_windows test -count=1 -timeout 20m -v -exec wine ./internal/test/platforms
 [ "${1:-}" != --quick ] || exit 0
-for pkg in ./internal/sys/osfile ./internal/box/world ./internal/exec/confine ./internal/sys/filelock ./internal/sys/proctree ./internal/sys/localsock ./internal/doors/handover ./internal/doors/attach ./internal/sys/shells ./internal/box/sandbox ./internal/sys/userdirs ./internal/rules/policy/shell ./tools/shell/internal/... ./pendingedits; do
+for pkg in ./internal/sys/osfile ./internal/box/world ./internal/exec/confine ./internal/sys/filelock ./internal/sys/proctree ./internal/sys/localsock ./internal/doors/handover ./internal/doors/attach ./internal/sys/shells ./internal/box/sandbox ./internal/box/sandbox/spec ./internal/sys/userdirs ./internal/rules/policy/shell ./tools/shell/internal/... ./pendingedits; do
   go_windows test -short -count=1 -timeout 10m -exec wine "$pkg"
 done
 # Of these, what is about names of files; the rest of them needs links, a shell, or minutes.

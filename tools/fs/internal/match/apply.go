@@ -74,6 +74,9 @@ var errBetween = errors.New("the file has lines there that the edit does not kno
 // indentation or similarity, its indentation. It fails when lines that the
 // script does not know stand where it makes changes.
 func Apply(t *Text, p Match, ops []Op, final FinalEOL) (Change, error) {
+	if p.Tier == Alike {
+		ops = asKept(t, p, ops)
+	}
 	a := applier{t: t, c: Change{First: p.First, Last: p.Last}, at: p.First, eol: t.eolBefore(p.First)}
 	if p.Tier == Indented || p.Tier == Similar {
 		file, old := pairs(t, p, Old(ops))

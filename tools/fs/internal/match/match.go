@@ -19,6 +19,8 @@ const (
 	LineEnds Tier = "line-endings"
 	Trailing Tier = "trailing-whitespace"
 	Indented Tier = "indentation"
+	Escaped  Tier = "escapes"
+	Alike    Tier = "look-alikes"
 	Similar  Tier = "similarity"
 )
 
@@ -124,6 +126,7 @@ type Options struct {
 // Find locates the lines of old (without line ends) in t. A failure is an
 // *Ambiguous, a *Missing, or ctx.Err().
 func Find(ctx context.Context, t *Text, old []string, o Options) (Match, error) {
+	looks := sights{}
 	for _, tier := range [...]struct {
 		name Tier
 		eq   func(a, b string) bool
@@ -132,6 +135,7 @@ func Find(ctx context.Context, t *Text, old []string, o Options) (Match, error) 
 		{Exact, func(a, b string) bool { return a == b }, func([]string) bool { return true }},
 		{Trailing, func(a, b string) bool { return trimRight(a) == trimRight(b) }, hasContent},
 		{Indented, func(a, b string) bool { return trim(a) == trim(b) }, distinctive},
+		{Alike, func(a, b string) bool { return looks.same(trimRight(a), trimRight(b)) }, hasContent},
 	} {
 		if !tier.ok(old) {
 			continue

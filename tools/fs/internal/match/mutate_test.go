@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
@@ -30,7 +31,7 @@ func sources(t testing.TB, n int) []*Text {
 		}
 	}
 	if len(texts) == 0 {
-		t.Skip("no sources of the standard library here")
+		needs.Skip(t, needs.Sources, "no sources of the standard library here")
 	}
 	rand.New(rand.NewPCG(7, 7)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
 	return texts[:min(n, len(texts))]
@@ -304,7 +305,7 @@ func bigText(t testing.TB) *Text {
 	}
 	text := New(b.String())
 	if len(text.Lines) < 10_000 {
-		t.Skip("too few sources")
+		needs.Skip(t, needs.Sources, "too few")
 	}
 	end := 0
 	for _, l := range text.Lines[:10_000] {

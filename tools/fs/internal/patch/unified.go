@@ -72,6 +72,11 @@ func (u *unified) gitHeader() error {
 		switch key {
 		case "new file mode ":
 			f.Kind = Add
+			if !isFile(value) {
+				return u.errorf("only files can be added, not links or submodules; use run_command, as with ln -s")
+			}
+			f.Mode = fileMode(value)
+		case "new mode ":
 			f.Mode = fileMode(value)
 		case "deleted file mode ":
 			f.Kind = Delete
@@ -107,7 +112,7 @@ func (u *unified) gitHeader() error {
 
 func headerLine(l string) (key, value string) {
 	for _, key := range [...]string{
-		"new file mode ", "deleted file mode ", "rename from ", "rename to ", "copy from ", "copy to ",
+		"new file mode ", "new mode ", "deleted file mode ", "rename from ", "rename to ", "copy from ", "copy to ",
 		"GIT binary patch", "Binary files ", "--- ",
 	} {
 		if v, ok := strings.CutPrefix(l, key); ok {
@@ -308,6 +313,9 @@ func gitNames(s string) (old, new string) {
 	a, b, _ := strings.Cut(s, " ")
 	return strip(a, "a/"), strip(unquoted(b), "b/")
 }
+
+// isFile reports whether a mode of git is that of a regular file.
+func isFile(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "100") }
 
 func fileMode(s string) iofs.FileMode {
 	n, err := strconv.ParseUint(strings.TrimSpace(s), 8, 32)

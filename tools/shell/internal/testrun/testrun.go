@@ -62,4 +62,7 @@ func Detect(files detect.Files, r Request) (Plan, error) {
 	return plan, err
 }
 
+// IsTest reports whether a file has tests by its name.
+func IsTest(name string) bool { return testFile().MatchString(name) }
+
 var testFile = lazily(`^(?:test_.*\.py|.*_test\.(?:py|go)|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*(?:Test|Tests|IT|Spec)\.(?:java|kt|groovy|scala))$`)

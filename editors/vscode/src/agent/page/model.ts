@@ -25,6 +25,8 @@ export interface CallEntry extends Base {
   halted?: boolean;
   images?: Image[];
   by?: string; asked?: string; raw?: string; result?: string;
+  /** The person at the page, or another of the run, has said no. */
+  byPerson?: boolean;
 }
 export interface Question extends Base {
   kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean; custom: boolean;
@@ -140,7 +142,13 @@ export class Model {
           this.open.delete(q.id);
           Object.assign(q, { answer: e.answer ?? '', by: e.by ?? e.reason ?? '', closed: true });
           q.v++;
-          if (q.call) { this.touch(q.call.call, c => { delete c.asked; }); }
+          const no = q.options.find(o => o.id === e.answer)?.kind?.startsWith('reject') ?? false;
+          if (q.call) {
+            this.touch(q.call.call, c => {
+              delete c.asked;
+              if (no) { c.state = 'denied'; c.byPerson = true; }
+            });
+          }
         }
         return;
       }

@@ -52,7 +52,9 @@ export function project(model: Model, look: Look): Row[] {
     if (e.kind === 'call' && e.asked && model.open.has(e.asked)) { asking.add(e.asked); }
   }
   const nested = families(model.entries);
+  const said = detail === 'everything' ? new Set<Entry>() : saidAgain(model.entries);
   const put = (entry: Entry, depth: number): void => {
+    if (said.has(entry)) { return; }
     if (entry.kind === 'other' && detail !== 'everything' || entry.kind === 'question' && (asking.has(entry.id) || entry.closed && entry.call && !entry.answer && detail !== 'everything')) {
       return;
     }
@@ -96,6 +98,18 @@ export function project(model: Model, look: Look): Row[] {
     row.v = `${row.depth}${i ? `${i.calls}/${i.running}/${i.failed}${i.asks ? '?' : ''}` : ''}${row.open ? 'o' : 'f'}${(row.group ?? [entry]).reduce((n, e) => n + e.v + 1, 0)}${row.question ? 'q' : ''}${row.last ? 'l' : ''}${ticks ? `@${Math.floor(look.now / 1000)}` : ''}${h ? `${h.pending},${h.accepted},${h.rejected}` : ''}`;
   }
   return rows;
+}
+
+/** The notes that say what the end of their step, which has failed, says again. */
+function saidAgain(entries: readonly Entry[]): Set<Entry> {
+  const again = new Set<Entry>();
+  entries.forEach((end, at) => {
+    for (let i = at - 1; end.kind === 'end' && end.reason === 'failed' && end.text && i >= 0 && entries[i]!.kind !== 'end'; i--) {
+      const note = entries[i]!;
+      if (note.kind === 'note' && note.text && (end.text.includes(note.text.trim()) || note.text.includes(end.text.split('\n')[0]!))) { again.add(note); }
+    }
+  });
+  return again;
 }
 
 /** By the call of a sub-agent, what is inside of it; own are all of those. Undefined when there is none. */

@@ -92,3 +92,28 @@ export function terminal(text: string): Piece[] {
 export function lines(text: string, width = 2000): string[] {
   return text.split('\n').map(l => l.length > width ? `${l.slice(0, width)}…` : l);
 }
+
+/** The text that a tool has given, of the JSON in which some agents tell it; empty where there is none. */
+export function printed(raw: string | undefined): string {
+  const texts: string[] = [];
+  const of = (v: unknown, depth: number): void => {
+    if (typeof v === 'string') {
+      if (v.trim()) { texts.push(v); }
+    } else if (Array.isArray(v)) {
+      v.slice(0, 20).forEach(x => of(x, depth + 1));
+    } else if (v && typeof v === 'object' && depth < 8) {
+      const o = v as Record<string, unknown>;
+      const key = ['formatted_output', 'aggregated_output', 'rawOutput', 'stdout', 'stderr', 'output', 'content', 'text', 'update', 'message', 'error'].filter(k => Object.hasOwn(o, k));
+      const whole = key.find(k => k === 'formatted_output' || k === 'aggregated_output');
+      (whole ? [whole] : key.includes('rawOutput') ? ['rawOutput'] : key).forEach(k => of(o[k], depth + 1));
+    }
+  };
+  try { of(JSON.parse(raw ?? ''), 0); } catch { return ''; } // it is cut, or no JSON
+  return texts.join('\n');
+}
+
+/** The host that a model could not be reached at, of what Go and Node say then. */
+export function unreachable(text: string): string | undefined {
+  if (!/dial (tcp|unix)|connection refused|no such host|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|i\/o timeout|network is unreachable|fetch failed/i.test(text)) { return undefined; }
+  return /https?:\/\/([^/"\s]+)/.exec(text)?.[1] ?? /(?:dial tcp |ECONNREFUSED |ENOTFOUND )\[?([\w.:-]+)/.exec(text)?.[1]?.replace(/:$/, '') ?? '';
+}

@@ -90,6 +90,7 @@ export class App {
       case 'select':
         if (m.run === undefined) { this.leave(undefined); } else { this.follow(m.run); }
         break;
+      case 'consent': this.consent = m.agent; break;
       case 'reset':
         if (m.run !== this.run) { return; }
         this.pending = [];

@@ -24,16 +24,29 @@ export function answer(app: App, q: Question, option: string, more: { reason?: s
   if (app.run && !q.closed) { app.send({ type: 'answer', run: app.run, question: q.id, answer: option, ...more }); }
 }
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A title with its command as code. */
+function Ran({ text }: { text: string }) {
+  const [before, code, behind] = [text.slice(0, text.indexOf('`')), text.slice(text.indexOf('`') + 1, text.lastIndexOf('`')), text.slice(text.lastIndexOf('`') + 1)];
+  return <>{before}<code>{code}</code>{behind}</>;
+}
+
 export function Ask({ app, q }: { app: App; q: Question }) {
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState<string>();
   const command = q.call?.kind === 'execute' ? q.call.title || q.text : '';
-  const title = command ? t('Run a command') : visible(q.text.split('\n')[0]!.slice(0, 200)) || t('The agent asks');
-  const more = command ? (q.text === q.call?.title ? '' : q.text) : q.text.split('\n').slice(1).join('\n');
+  const brief = command !== '' && !command.includes('\n') && command.length <= 80; // the title has all of it
+  const title = brief ? t('Run `{0}`?', visible(command)) : command ? t('Run this command?') : visible(q.text.split('\n')[0]!.slice(0, 200)) || t('The agent asks');
+  const after = q.text.split('\n').slice(1).join('\n');
+  const words = !command || q.text.startsWith('Run `') ? after : q.text === q.call?.title ? '' : q.text; // the command stands above it
+  const [why = '', ...others] = command ? words.split('\n').filter(l => l.trim() !== '') : [words];
+  const more = capital(why), further = others.join('\n');
   const warns = deceives(q.text) || deceives(q.call?.title ?? '');
   const options = order(q.options), deny = options.find(denies) ?? options.find(o => o.kind?.startsWith('reject'));
-  const needed = new Set([options.find(allows) ?? options[0], deny]); // whatever else is offered
-  for (const o of options) { if (needed.size < 3) { needed.add(o); } }
+  const allow = options.find(allows), two = allow !== undefined && deny !== undefined;
+  const needed = new Set([allow ?? options[0], deny]); // whatever else is offered
+  for (const o of options) { if (!two && needed.size < 3) { needed.add(o); } }
   const shown = options.filter(o => needed.has(o));
   const rest = options.filter(o => !shown.includes(o));
   const long = command.split('\n').length > 6 || command.length > 600;
@@ -46,10 +59,11 @@ export function Ask({ app, q }: { app: App; q: Question }) {
   const give = (o: Option) => answer(app, q, o.id, q.irrecoverable && !o.kind?.startsWith('reject') ? { typed } : {});
   return (
     <div class={`ask ${app.asked?.id === q.id ? 'first' : ''}`} role="group" aria-label={t('Question: {0}', title)} data-question={q.id}>
-      <div class="ask-title"><Icon name="question" /><strong>{title}</strong>{q.expiresAt !== undefined && <span class="meta">{t('{0} left', span(Math.max(0, q.expiresAt - app.now)))}</span>}</div>
+      <div class="ask-title"><Icon name="question" /><strong>{brief ? <Ran text={title} /> : title}</strong>{q.expiresAt !== undefined && <span class="meta">{t('{0} left', span(Math.max(0, q.expiresAt - app.now)))}</span>}</div>
       {warns && <div class="warn" role="note"><Icon name="warning" />{t('Contains characters that can’t be seen; they are shown as ‹U+…›.')}</div>}
-      {command && <pre class={`ask-command ${long ? 'clamp' : ''}`}>{visible(long ? command.split('\n').slice(0, 6).join('\n').slice(0, 600) : command)}</pre>}
+      {command && !brief && <pre class={`ask-command ${long ? 'clamp' : ''}`}>{visible(long ? command.split('\n').slice(0, 6).join('\n').slice(0, 600) : command)}</pre>}
       {more && <div class="ask-more">{visible(more.slice(0, 4000))}</div>}
+      {further && <details class="ask-further"><summary>{t('Details')}</summary><div class="ask-more">{visible(further.slice(0, 4000))}</div></details>}
       {q.irrecoverable && (
         <label class="ask-typed">{t('This can’t be undone. Type {0} to allow it:', confirmWord)}
           <input type="text" value={typed} onInput={e => setTyped(e.currentTarget.value)} spellcheck={false} autocomplete="off" />

@@ -3,7 +3,7 @@ import { Component, createRef, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Row } from '../rows';
 import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Said } from '../model';
-import { lines, readable, terminal, visible } from '../safe';
+import { lines, printed, readable, terminal, unreachable, visible } from '../safe';
 import { clock, span, t } from '../words';
 import type { App, MenuItem } from './app';
 import { Ask } from './ask';
@@ -157,7 +157,7 @@ function what(app: App, e: CallEntry): ComponentChildren {
 function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
   const n = changed(e), h = row.hunks, took = e.started && e.ended ? e.ended - e.started : undefined;
   const code = e.call.kind === 'execute' && e.state === 'failed' ? t('failed') : undefined;
-  const state = { denied: e.by ? t('Denied · {0}', e.by) : t('Denied'), stopped: t('Stopped'), failed: code ?? t('Failed'), proposed: row.question ? undefined : t('Waits'), allowed: undefined, running: undefined, completed: undefined }[e.state];
+  const state = { denied: e.byPerson ? t('Denied by you') : e.by ? t('Denied · {0}', e.by) : t('Denied'), stopped: t('Stopped'), failed: code ?? t('Failed'), proposed: row.question ? undefined : t('Waits'), allowed: undefined, running: undefined, completed: undefined }[e.state];
   const review = h && !row.open && (h.rejected > 0 && h.pending + h.accepted === 0 ? t('Rejected') : h.pending > 0 ? t('{0} pending', h.pending) : h.accepted > 0 ? t('Accepted') : undefined);
   const i = row.inside;
   if (i?.asks) { return <span class="needs">{t('Needs you')}</span>; }
@@ -169,7 +169,7 @@ function meta(app: App, row: Row, e: CallEntry): ComponentChildren {
       {review && <span class="review">{review}</span>}
       {(n.added > 0 || n.removed > 0) && <Count added={n.added} removed={n.removed} />}
       {e.state === 'running' && e.started && app.now - e.started > 1000 ? <span>{span(app.now - e.started)}</span> : null}
-      {took !== undefined && took >= 100 && n.added + n.removed === 0 && <span>{span(took)}</span>}
+      {took !== undefined && took >= 100 && e.state !== 'denied' && n.added + n.removed === 0 && <span>{span(took)}</span>}
     </>
   );
 }
@@ -197,6 +197,7 @@ function Output({ e, last }: { e: CallEntry; last: number }) {
 function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
   const run = app.run!, path = pathOf(e), edits = e.call.diff ?? [], h = row.hunks, command = e.call.kind === 'execute' ? commandOf(e) : '';
   const open = app.opened.has(`out:${row.key}`);
+  const output = e.byPerson ? '' : e.output || printed(e.result); // what a denied call gives is for the model
   const byItself = app.folds[row.key] === undefined && e.state === 'running';
   return (
     <div class="inside">
@@ -208,12 +209,13 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
         </div>
       ))}
       {e.images && <Images app={app} images={e.images} />}
-      {e.output && <Output e={e} last={byItself ? 3 : open ? most.lines : most.output} />}
+      {output && <Output e={e.output ? e : { ...e, output }} last={byItself ? 3 : open ? most.lines : most.output} />}
+      {!output && command && e.state === 'failed' && <div class="dim small">{t('No output')}</div>}
       {!e.output && !command && (e.call.locations?.length ?? 0) > 1 && (
         <ul class="places">{e.call.locations!.slice(0, 50).map((l, i) => <li key={i}><Path app={app} path={l.path} line={l.line} /></li>)}</ul>
       )}
-      {!e.output && edits.length === 0 && e.raw && <pre class="output">{visible(e.raw.slice(0, most.raw))}</pre>}
-      {e.state === 'denied' && <div class="dim small">{e.by ? t('Denied by {0}', visible(e.by)) : t('Denied')}</div>}
+      {!output && edits.length === 0 && !command && !e.byPerson && e.raw && app.detail === 'everything' && <pre class="output">{visible(e.raw.slice(0, most.raw))}</pre>}
+      {e.state === 'denied' && <div class="dim small">{e.byPerson ? t('Denied by you') : e.by ? t('Denied by {0}', visible(e.by)) : t('Denied')}</div>}
       {h && h.pending + h.accepted + h.rejected > 0 && (
         <div class="hunks">
           {h.pending > 0 && <span>{t('{0} pending', h.pending)}</span>}{h.accepted > 0 && <span>{t('{0} accepted', h.accepted)}</span>}
@@ -224,8 +226,8 @@ function CallBody({ app, row, e }: { app: App; row: Row; e: CallEntry }) {
         {stoppable(e) && <button type="button" class="quiet" title={t('Stop this command alone; the agent goes on (Delete)')} onClick={() => stopCommand(app, e)}>{t('Stop Command')}</button>}
         {h && h.pending > 0 && path && <button type="button" class="quiet" onClick={() => app.send({ type: 'diff', run, path })}>{t('Review')}</button>}
         {path && edits.length === 1 && e.call.kind !== 'delete' && <button type="button" class="quiet" onClick={() => app.send({ type: 'open', run, path })}>{t('Open File')}</button>}
-        {e.output && <button type="button" class="quiet" onClick={() => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: e.output, title: (e.call.title ?? '').slice(0, 100) })}>{t('Open Output')}</button>}
-        {(command || e.output) && <button type="button" class="quiet" onClick={() => app.send({ type: 'copy', text: command || e.output })}>{t('Copy')}</button>}
+        {output && <button type="button" class="quiet" onClick={() => app.send({ type: 'document', run, what: 'output', call: e.call.call, text: output, title: (e.call.title ?? '').slice(0, 100) })}>{t('Open Output')}</button>}
+        {(command || output) && <button type="button" class="quiet" onClick={() => app.send({ type: 'copy', text: command || output })}>{t('Copy')}</button>}
       </div>
     </div>
   );
@@ -337,14 +339,17 @@ function EndRow({ app, row, e }: { app: App; row: Row; e: End }) {
   const lost = e.reason === 'interrupted' && e.text !== '', run = app.run!;
   const [icon, name] = lost ? ['lightning' as const, t('Interrupted')] : ending(e.reason);
   const facts = [e.took !== undefined ? span(e.took) : '', e.calls > 0 ? e.calls === 1 ? t('1 call') : t('{0} calls', e.calls) : '', e.files > 0 ? e.files === 1 ? t('1 file') : t('{0} files', e.files) : ''].filter(Boolean).join(' · ');
-  const bad = e.reason === 'failed', text = e.text.split('\n');
+  const bad = e.reason === 'failed', host = bad ? unreachable(e.text) : undefined, own = app.agent?.kind === 'builtin';
+  const title = host === undefined ? '' : host ? t('The model can’t be reached ({0}).', visible(host)) : t('The model can’t be reached.');
+  const text = title ? ['', ...e.text.split('\n')] : e.text.split('\n'), more = bad && text.length > 1 && terminal(lines(text.slice(1).slice(-most.output).join('\n')).join('\n')).map(p => p.text);
   return (
     <div class={`end ${bad ? 'error' : ''}`} role={bad ? 'group' : undefined}>
-      <div class="line flat">{!bad && <span class="chevron" />}<Icon name={icon} look={bad ? 'bad' : e.reason === 'done' ? 'good' : 'dim'} /><span class="what">{bad ? <strong>{visible(text[0]!.slice(0, 500)) || t('Failed')}</strong> : name}{lost && <span class="dim"> · {visible(text[0]!.slice(0, 300))}{e.files > 0 && ` ${e.files === 1 ? t('1 change is kept.') : t('{0} changes are kept.', e.files)}`}</span>}</span><span class="meta">{facts}</span></div>
-      {bad && text.length > 1 && <pre class="output">{terminal(lines(text.slice(1).slice(-most.output).join('\n')).join('\n')).map(p => p.text)}</pre>}
+      <div class="line flat">{!bad && <span class="chevron" />}<Icon name={icon} look={bad ? 'bad' : e.reason === 'done' ? 'good' : 'dim'} /><span class="what">{bad ? <strong>{title || visible(text[0]!.slice(0, 500)) || t('Failed')}</strong> : name}{lost && <span class="dim"> · {visible(text[0]!.slice(0, 300))}{e.files > 0 && ` ${e.files === 1 ? t('1 change is kept.') : t('{0} changes are kept.', e.files)}`}</span>}</span><span class="meta">{facts}</span></div>
+      {more && (title ? <details><summary>{t('Details')}</summary><pre class="output">{more}</pre></details> : <pre class="output">{more}</pre>)}
       {row.last && (
         <div class="actions">
           {bad && <><button type="button" onClick={() => app.send({ type: 'control', run, what: 'retry' })}>{t('Retry')}</button>
+            {title && own && <button type="button" class="second" onClick={() => app.send({ type: 'do', what: 'addAgent' })}>{t('Edit Model')}</button>}
             <button type="button" class="second" onClick={() => app.send({ type: 'do', what: 'showLog' })}>{t('Show Log')}</button>
             <button type="button" class="second" onClick={() => app.send({ type: 'copy', text: e.text })}>{t('Copy Details')}</button></>}
           {(e.reason === 'paused' || e.reason === 'waiting') && app.model?.state !== 'ended' && <button type="button" class="second" onClick={() => app.send({ type: 'control', run, what: 'resume' })}>{t('Resume')}</button>}

@@ -12,14 +12,18 @@ export function usage(u: Usage | undefined): { text: string; title: string } | u
   if (!u) { return undefined; }
   const money = (n: number) => { try { return n.toLocaleString([], { style: 'currency', currency: u.currency || 'USD' }); } catch { return `${n} ${u.currency ?? ''}`; } };
   const title = [u.used !== undefined ? (u.size ? t('{0} of {1} tokens', u.used.toLocaleString(), u.size.toLocaleString()) : t('{0} tokens', u.used.toLocaleString())) : '', u.cost ? money(u.cost) : ''].filter(Boolean).join(' · ');
-  const text = u.used !== undefined && u.size ? `${Math.round(u.used / u.size * 100)} %` : u.used !== undefined ? short(u.used) : u.cost ? money(u.cost) : '';
-  return text ? { text, title } : undefined;
+  const part = u.used !== undefined && u.size ? Math.round(u.used / u.size * 100) : undefined;
+  const text = part !== undefined ? (part > 0 ? t('{0} % full', part) : '') : u.used !== undefined ? (u.used >= 1000 ? t('{0} tokens', short(u.used)) : '') : u.cost ? money(u.cost) : '';
+  return text ? { text, title } : undefined; // so little says nothing
 }
+
+/** Shortens the name of a mode or a model: "Default (recommended)" becomes "Default". */
+export const brief = (name: string) => name.replace(/\s*\([^()]*\)\s*$/, '') || name;
 
 export function Foot({ app, c, send }: { app: App; c: Condition; send(when: 'queue' | 'steer' | 'interrupt'): void }) {
   const v = app.view, run = app.run, full = usage(app.model?.usage ?? app.info?.usage), has = app.draft.trim() !== '' || app.chips.length > 0, takes = takesText(c);
   const pick = (what: 'sidecarMode' | 'agentMode' | 'model', name: string, title: string) => (
-    <button type="button" class={`pick ${what}`} title={title} aria-label={`${title}: ${name}`} onClick={() => app.send({ type: 'pick', what, ...(run ? { run } : {}) })}><span>{visible(name)}</span><Icon name="down" /></button>
+    <button type="button" class={`pick ${what}`} title={title} aria-label={`${title}: ${name}`} onClick={() => app.send({ type: 'pick', what, ...(run ? { run } : {}) })}><span>{visible(brief(name))}</span><Icon name="down" /></button>
   );
   const stop = (what: 'cancel' | 'close') => { if (run) { app.send({ type: 'control', run, what }); } };
   return (

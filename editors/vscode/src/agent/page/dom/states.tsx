@@ -25,7 +25,7 @@ export function State({ app, c }: { app: App; c: Condition }) {
 }
 
 function Agents({ app, agents }: { app: App; agents: Agent[] }) {
-  const found = agents.filter(a => a.available), missing = agents.filter(a => !a.available);
+  const found = agents.filter(a => a.available), missing = agents.filter(a => !a.available), [all, setAll] = useState(false);
   const start = (a: Agent) => {
     if (a.consented) { app.send({ type: 'start', agent: a.name }); } else { app.consent = a.name; app.redraw(); }
   };
@@ -36,7 +36,8 @@ function Agents({ app, agents }: { app: App; agents: Agent[] }) {
           <li key={a.name}><Icon name="agent" /><span class="agent-name">{visible(a.title)}{a.version && <span class="dim"> {visible(a.version)}</span>}</span>
             <button type="button" aria-label={t('Start {0}', a.title)} onClick={() => start(a)}>{t('Start')}</button></li>
         ))}</ul></>}
-      {missing.length > 0 && <><h2 class="dim">{found.length > 0 ? t('Not found here') : t('No agent was found')}</h2>
+      {missing.length > 0 && found.length > 0 && !all && <button type="button" class="quiet add" onClick={() => setAll(true)}>{t('Other Agents ({0})…', missing.length)}</button>}
+      {missing.length > 0 && (found.length === 0 || all) && <><h2 class="dim">{found.length > 0 ? t('Not found here') : t('No agent was found')}</h2>
         <ul class="missing">{missing.map(a => (
           <li key={a.name}><Icon name="agent" look="dim" /><span class="agent-name">{visible(a.title)}{a.why && <span class="dim why">{visible(a.why)}</span>}</span>
             <button type="button" class="quiet" aria-label={t('How to install {0}', a.title)} onClick={() => app.send({ type: 'do', what: 'howToInstall', agent: a.name })}>{t('How to Install')}</button></li>
@@ -58,10 +59,10 @@ function Consent({ app, name }: { app: App; name: string }) {
   return (
     <div class="state" role="group" aria-label={t('Start {0}?', agent.title)}>
       <h2><Icon name="key" />{t('Start {0}?', visible(agent.title))}</h2>
-      <p>{t('It may see:')}</p>
-      <ul class="sees">{(agent.sees.length ? agent.sees : [t('the files of this folder')]).map(s => <li key={s}><Icon name="check" look="good" /><span>{visible(s)}</span></li>)}</ul>
-      <p>{t('It may not see:')}</p>
-      <ul class="sees"><li><Icon name="cross" look="dim" /><span>{t('anything else: other files, hosts and environment variables')}</span></li></ul>
+      <p>{t('It works in this project, and its changes wait for your review.')}</p>
+      {agent.sees.length > 0 && <><p>{t('It can also use:')}</p>
+        <ul class="sees">{agent.sees.map(s => <li key={s}><Icon name="check" look="good" /><span>{visible(s)}</span></li>)}</ul></>}
+      <p>{t('It can’t see the rest of your home directory or your other environment variables.')}</p>
       <div class="buttons"><button type="button" onClick={() => done(true)}>{t('Start')}</button><button type="button" class="second" onClick={() => done(false)}>{t('Cancel')}</button></div>
     </div>
   );

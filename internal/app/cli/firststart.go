@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
+)
+
+// firstModes are the modes that a person chooses from at the first start.
+var firstModes = []struct{ mode, say string }{
+	{"review", "Review changes (recommended): edits wait until you accept them"},
+	{"cautious", "Ask before each: you are asked about every edit and command of our tools"},
+}
+
+// firstStart asks at a terminal for a mode, where none is chosen, and keeps the answer: so it
+// asks once.
+func firstStart(ctx context.Context, streams Streams, find func() (workspace.Folder, error)) error {
+	in, isFile := streams.In.(*os.File)
+	if !isFile || !term.IsTerminal(int(in.Fd())) || !canAsk() {
+		return nil
+	}
+	f, err := find()
+	if err != nil {
+		return nil //nolint:nilerr // what begins next says it
+	}
+	s := live.New(live.Options{})
+	s.Open([]string{f.Dir})
+	if e, _ := s.Now().Explain("mode"); !e.Default {
+		return nil
+	}
+	var lines, names []string
+	for _, m := range firstModes {
+		lines, names = append(lines, m.say), append(names, m.mode)
+	}
+	i, _, err := pick(ctx, "How do you want to work with agents? You are asked once; sidecar-ls mode changes it.\nWhat this command starts waits for review either way.", lines, names, false)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(firstModes[i].mode)
+	if err != nil {
+		return err
+	}
+	if err := s.PutUser("mode", value); err != nil {
+		return err
+	}
+	fmt.Fprintf(onTerminal(streams.Err), "sidecar-ls: the mode is now %s, in %s\n", firstModes[i].mode, config.UserFile())
+	return nil
+}
+
+// allowed asks the person once for what an agent sees of theirs. It returns false for
+// an agent that needs no more consent.
+func (c *cli) allowed(ctx context.Context, name string) (consent bool, err error) {
+	list, err := c.theAgents(ctx)
+	if err != nil {
+		return false, err
+	}
+	name = profile.Named(name)
+	i := slices.IndexFunc(list, func(a agents.Info) bool { return a.Name == name })
+	if i < 0 || list[i].Consented || list[i].Kind == "program" {
+		return false, nil // what is wrong is said when it is begun
+	}
+	if c.yes {
+		return true, nil
+	}
+	what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. ", list[i].Title)
+	if sees := list[i].Sees; len(sees) > 0 {
+		what += fmt.Sprintf("Of yours it sees, besides:\n  %s\n", strings.Join(sees, "\n  "))
+	} else {
+		what += "Of yours it sees nothing else.\n"
+	}
+	tty, err := openTerminal()
+	if err != nil {
+		return false, fmt.Errorf("%sThis is asked once, and there is no terminal to ask at: run it in one, or with --yes", what)
+	}
+	text, err := readFrom(ctx, tty, what+"Allow that? [y/N] ")
+	if err != nil || text != "y" && text != "Y" && text != "yes" {
+		return false, errors.Join(errors.New("it was not allowed, so nothing was run"), err)
+	}
+	return true, nil
+}

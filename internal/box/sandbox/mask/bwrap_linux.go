@@ -1,0 +1,259 @@
+package mask
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+)
+
+// secrets of the machine below /etc, which look empty. Ordinary users can't
+// read most of them; root can.
+var secrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
+	"/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/openvpn", "/etc/docker", "/etc/kubernetes",
+	"/etc/letsencrypt", "/etc/ppp", "/etc/netrc", "/etc/credstore", "/etc/credstore.encrypted"}
+
+// MachineSecrets are those that exist, and the host keys of ssh.
+func MachineSecrets() []string {
+	keys, _ := filepath.Glob("/etc/ssh/ssh_host_*_key")
+	return slices.DeleteFunc(append(keys, secrets...), func(name string) bool { return !spec.Exists(name) })
+}
+
+// Programs are the directories of the system that hold programs, and are read
+// only for everybody.
+var Programs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"}
+
+// HelperPath is where the server's program is found in the sandbox.
+const HelperPath = "/run/sidecar-ls"
+
+// mounts collects arguments of bwrap (bwrap(1)). They are carried out in order.
+type mounts struct {
+	spec  spec.Spec
+	args  []string
+	masks []mask
+	links map[string]string // that lead elsewhere in the sandbox
+}
+
+// mask is a mount that keeps something from a command.
+type mask struct {
+	path  string // what it lies over
+	place string // the same, as the sandbox has it
+}
+
+func (m *mounts) add(args ...string)      { m.args = append(m.args, args...) }
+func (m *mounts) readOnly(path string)    { m.add("--ro-bind", m.spec.Source(path), path) }
+func (m *mounts) writable(path string)    { m.add("--bind", m.spec.Source(path), path) }
+func (m *mounts) temporary(path string)   { m.add("--perms", "1777", "--tmpfs", path) }
+func (m *mounts) at(source, there string) { m.add("--bind", source, there) }
+
+// mask adds a mount over something that a directory of the command has in it.
+func (m *mounts) mask(path string, add func(string)) {
+	if m.spec.Merged != nil && !spec.Exists(m.spec.Host(path)) {
+		return // there is nothing that it could lie over
+	}
+	place := path
+	for link, target := range m.links {
+		if spec.Within(path, link) {
+			place = target + strings.TrimPrefix(path, link)
+		}
+	}
+	m.masks = append(m.masks, mask{path, place})
+	add(path)
+}
+
+// link makes a link, with a target that is relative to it.
+func (m *mounts) link(target, path string) {
+	m.add("--symlink", target, path)
+	m.links[path] = filepath.Join(filepath.Dir(path), target)
+}
+
+// hide makes path look empty.
+func (m *mounts) hide(path string) {
+	if info, err := os.Stat(m.spec.Host(path)); err == nil && info.IsDir() {
+		m.add("--perms", "0555", "--tmpfs", path, "--remount-ro", path)
+		return
+	}
+	m.add("--ro-bind", "/dev/null", path)
+}
+
+// BwrapArgs is the whole view of the machine that a command gets: nothing is
+// there that is not listed here. Somebody else could undo the masks while
+// it runs.
+func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards []*Guard, sealed []sealed, settings *shownSettings) (args []string, masks []mask) {
+	a := &mounts{spec: s, links: map[string]string{}}
+	a.add("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv")
+	if disableUserns {
+		a.add("--disable-userns")
+	}
+	if s.Network {
+		a.add("--share-net")
+	}
+	for _, dir := range Programs {
+		switch info, err := os.Lstat(dir); {
+		case err != nil:
+		case info.Mode()&os.ModeSymlink != 0:
+			if target, err := os.Readlink(dir); err == nil {
+				a.add("--symlink", target, dir)
+			}
+		default:
+			a.readOnly(dir)
+		}
+	}
+	a.readOnly("/etc")
+	for _, path := range MachineSecrets() {
+		a.hide(path)
+	}
+	a.add("--proc", "/proc", "--dev", "/dev")
+	if os.Geteuid() == 0 {
+		// Root owns these files, with capabilities or without.
+		a.readOnly("/proc/sys")
+		if spec.Exists("/proc/sysrq-trigger") {
+			a.add("--ro-bind", "/dev/null", "/proc/sysrq-trigger")
+		}
+	}
+	a.add("--tmpfs", "/run", "--dir", "/var")
+	a.link("../run", "/var/run")
+	if s.Network {
+		if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !spec.Within(real, "/etc") {
+			a.readOnly(real)
+		}
+	}
+	if s.Temp != "" {
+		a.at(s.Temp, "/tmp")
+	} else {
+		a.temporary("/tmp")
+	}
+	a.link("../tmp", "/var/tmp")
+	if s.Home != "" {
+		a.at(s.Home, home)
+		for _, l := range s.Layers {
+			a.at(l.At, filepath.Join(home, l.On))
+		}
+	} else {
+		a.add("--perms", "0700", "--tmpfs", home)
+	}
+	for _, path := range spec.Installed(home) {
+		a.readOnly(path)
+	}
+	for _, path := range s.ReadOnly {
+		if !spec.Within(path, s.Root) {
+			a.readOnly(path)
+		}
+	}
+	for _, g := range guards {
+		for _, path := range g.see {
+			a.readOnly(path)
+		}
+	}
+	// A mount covers what is mounted below it before: a directory around the root first.
+	around := func(g *Guard) bool { return g.dir != s.Root && spec.Within(s.Root, g.dir) }
+	for _, g := range guards {
+		if around(g) {
+			a.writable(g.dir)
+		}
+	}
+	if s.LookOnly {
+		a.readOnly(s.Root)
+	}
+	for _, g := range guards {
+		if !around(g) {
+			a.writable(g.dir)
+		}
+	}
+	if s.Merged != nil {
+		for _, path := range s.Merged.Real {
+			a.writable(path)
+		}
+		for _, l := range s.Merged.Lent {
+			a.add("--ro-bind", l.Dir, l.Place)
+		}
+	}
+	kept, closed := inside(s, guards)
+	for _, path := range kept {
+		a.mask(path, a.writable)
+	}
+	if settings.dir != "" {
+		a.add("--ro-bind", settings.dir, settingsPath)
+	}
+	for _, path := range closed {
+		a.mask(path, func(path string) {
+			if copied := settings.source(path); copied != "" {
+				a.add("--ro-bind", copied, path)
+				return
+			}
+			a.readOnly(path)
+		})
+	}
+	for _, path := range settings.names {
+		if settings.files[path].closed {
+			a.mask(path, func(path string) { a.add("--ro-bind", settings.source(path), path) })
+		}
+	}
+	for _, path := range s.Hidden {
+		a.mask(path, a.hide)
+	}
+	for _, f := range sealed {
+		a.mask(f.path, func(path string) { a.add("--ro-bind", f.standIn, path) })
+	}
+	a.add("--ro-bind", self, HelperPath)
+	a.add("--remount-ro", "/run", "--remount-ro", "/")
+	return a.args, a.masks
+}
+
+// inside are the masks in the directories that can be written: what must not be
+// renamed, and what can't be written. A mount covers all that is mounted below
+// it before, so the first go before the second, and what lies in something else
+// comes after it, or not at all when that can't be written.
+func inside(s spec.Spec, guards []*Guard) (kept, closed []string) {
+	for _, g := range guards {
+		kept, closed = append(kept, g.keep...), append(closed, g.readOnly...)
+	}
+	for _, path := range s.ReadOnly {
+		for _, dir := range s.WritableDirs() {
+			if spec.Within(path, dir) && path != dir {
+				kept, closed = append(kept, spec.Above(dir, path)...), append(closed, path)
+			}
+		}
+	}
+	slices.Sort(kept)
+	slices.Sort(closed)
+	covered := func(path string, proper bool) bool {
+		return slices.ContainsFunc(closed, func(dir string) bool { return spec.Within(path, dir) && (!proper || path != dir) })
+	}
+	kept = slices.DeleteFunc(slices.Compact(kept), func(path string) bool { return covered(path, false) })
+	closed = slices.Compact(closed)
+	return kept, slices.Collect(func(yield func(string) bool) {
+		for _, path := range closed {
+			if !covered(path, true) && !yield(path) {
+				return
+			}
+		}
+	})
+}
+
+// ClearWay removes links that an earlier command put into a private directory,
+// source, which is seen as at: bwrap makes the places of later mounts in it, and
+// would follow them out of it.
+func ClearWay(source, at string, mounts []string) error {
+	for _, path := range mounts {
+		if source == "" || path == at || !spec.Within(path, at) {
+			continue
+		}
+		for _, dir := range append(spec.Above(at, path), path) {
+			there := filepath.Join(source, strings.TrimPrefix(dir, at))
+			if info, err := os.Lstat(there); err == nil && !info.IsDir() {
+				if err := os.Remove(there); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// NulTerminated is the form of arguments for --args.
+func NulTerminated(args []string) []byte {
+	return []byte(strings.Join(args, "\x00") + "\x00")
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mask
+
+// Sweep has nothing to remove here.
+func Sweep(string, ...string) {}

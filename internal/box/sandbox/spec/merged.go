@@ -1,0 +1,91 @@
+package spec
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// Merged is what a command sees as the Root of its Spec, and where it writes what
+// it writes there: a mount without a place in the machine's own tree, as Overlay
+// makes it, or a directory. It takes bubblewrap.
+type Merged struct {
+	// Mount is the mount; nil when it is a directory. Several commands may share one.
+	Mount Mounted
+
+	// At is an empty directory, in which the process that starts bubblewrap puts
+	// the mount, for itself and the command alone. Without a mount it is what is seen.
+	At string
+
+	// Real are directories in Root that are the disk's own all the same.
+	Real []string
+
+	// Lent are directories of the machine that the command can read in another
+	// place.
+	Lent []Lent
+}
+
+// Mounted is a mount that a command may see.
+type Mounted interface {
+	Path() string            // where this process finds it
+	Refresh() error          // what was changed below it is seen from then on
+	Copy() (*os.File, error) // another one for a command, as a descriptor
+}
+
+// Layer is a mount that a command sees as a directory of its home: Mount and At
+// are those of a Merged.
+type Layer struct {
+	Mount Mounted
+	At    string
+	On    string // relative to the home
+}
+
+// Lent is a directory that a command reads in another place, below LentDir.
+type Lent struct{ Dir, Place string }
+
+// LentDir is the directory for such places.
+const LentDir = "/run/sidecar-ls-lent"
+
+// Overlay says of which directories an overlay is made. All of them exist; Upper
+// and Work are private, empty or of an overlay before, and on one file system.
+type Overlay struct {
+	Lower string // what is seen, and not changed
+
+	// Between are seen over Lower, the first on top, and not changed either: at most MaxBetween.
+	Between []string
+
+	Upper string // what is changed
+	Work  string // the kernel's own
+}
+
+// MaxBetween bounds the layers between: what the kernel takes of their names is bounded.
+const MaxBetween = 8
+
+// Host is where the server itself finds what a command sees at path.
+func (s Spec) Host(path string) string { return s.in(path, s.Merged.Path()) }
+
+// Path is where this process finds what is seen.
+func (t *Merged) Path() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Mount == nil:
+		return t.At
+	}
+	return t.Mount.Path()
+}
+
+// Source is where bubblewrap finds what the command is to see at path.
+func (s Spec) Source(path string) string {
+	if s.Merged == nil {
+		return path
+	}
+	return s.in(path, s.Merged.At)
+}
+
+func (s Spec) in(path, tree string) string {
+	if s.Merged == nil || !Within(path, s.Root) || slices.ContainsFunc(s.Merged.Real, func(dir string) bool { return Within(path, dir) }) {
+		return path
+	}
+	return tree + strings.TrimPrefix(path, s.Root)
+}

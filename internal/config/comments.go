@@ -1,0 +1,83 @@
+package config
+
+import "strings"
+
+// plainJSON is JSON without what editors and people add to settings: comments, and a comma
+// after the last of several. Spaces stand where those were, so that every byte keeps its
+// place. It is data itself where there are none.
+func plainJSON(data []byte) []byte {
+	out := data
+	blank := func(from, to int) {
+		if len(out) > 0 && &out[0] == &data[0] {
+			out = append([]byte(nil), data...)
+		}
+		for i := from; i < to; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	comma := -1       // that nothing has come after
+	last := byte('{') // of what is neither space nor comment
+	for i := 0; i < len(data); {
+		end := i + 1
+		switch c := data[i]; {
+		case c == '"':
+			end = afterText(data, i)
+			comma, last = -1, c
+		case c == '/' && comment(data, i) > i:
+			end = comment(data, i)
+			blank(i, end)
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		case c == ',':
+			comma = -1
+			if !strings.ContainsRune(",:{[", rune(last)) { // elsewhere it is a mistake
+				comma = i
+			}
+			last = c
+		default:
+			if (c == '}' || c == ']') && comma >= 0 {
+				blank(comma, comma+1)
+			}
+			comma, last = -1, c
+		}
+		i = end
+	}
+	return out
+}
+
+// afterText is where a string ends that begins at i.
+func afterText(data []byte, i int) int {
+	for i++; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"', '\n':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// comment is where a comment ends that begins at i; i where there is none, or it has no end.
+func comment(data []byte, i int) int {
+	if i+1 == len(data) {
+		return i
+	}
+	switch data[i+1] {
+	case '/':
+		for j := i; j < len(data); j++ {
+			if data[j] == '\n' {
+				return j
+			}
+		}
+		return len(data)
+	case '*':
+		for j := i + 2; j+1 < len(data); j++ {
+			if data[j] == '*' && data[j+1] == '/' {
+				return j + 2
+			}
+		}
+	}
+	return i
+}

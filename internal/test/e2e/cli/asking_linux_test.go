@@ -1,0 +1,147 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
+)
+
+// TestTerminalAsks: at a terminal a tool's question is put to the person there,
+// as an approval is. Without a terminal both say that nobody can be asked.
+func TestTerminalAsks(t *testing.T) {
+	e2e.Home(t)
+	dir := e2e.Project(t, nil)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// run gives the program a terminal on which a person types, if anybody does.
+	run := func(typed string, args ...string) (shown, printed string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), self, append(args, "--root", dir)...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if typed == "" {
+			_ = cmd.Run()
+			return "", out.String()
+		}
+		other, tty := pty(t)
+		cmd.Stdin, cmd.SysProcAttr.Setctty = tty, true
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		if _, err := other.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		all, _ := io.ReadAll(other) // ends with an error when nobody has the terminal any more
+		_ = cmd.Wait()
+		return string(all), out.String()
+	}
+	which := []string{"call", "ask_user", "question=Which database?", "options=SQLite", "options=PostgreSQL"}
+	for name, c := range map[string]struct {
+		typed   string
+		args    []string
+		shown   string
+		printed string
+	}{
+		"an approval":        {"y\n", []string{"call", "write_file", "path=a.txt", "content=x"}, "Allow? [y/N]", "created a.txt"},
+		"an option":          {"2\n", which, "Which database?\r\n  1  SQLite\r\n  2  PostgreSQL\r\nNumber, or your own words: ", "PostgreSQL\n"},
+		"own words":          {"neither of them\n", which, "Number, or your own words: ", "neither of them\n"},
+		"without options":    {"a name\n", []string{"call", "ask_user", "question=What?"}, "What?\r\nAnswer: ", "a name\n"},
+		"dismissed":          {"\n", which, "Which database?", "dismissed the question"},
+		"only the options":   {"3\n", append(which, "allow_custom=false"), "Number: ", "dismissed the question"},
+		"a text with escape": {"1\n", []string{"call", "ask_user", "question=\x1b[2Jx", "options=\x1b[1my"}, "<U+001B>[2Jx", "\x1b[1my"},
+
+		"no terminal":              {"", which, "", "unavailable: the user could not be asked (there is no terminal here); go on by your best judgement"},
+		"no terminal, an approval": {"", []string{"call", "write_file", "path=b.txt", "content=x"}, "", "there is no terminal here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shown, printed := run(c.typed, c.args...)
+			if !strings.Contains(shown, c.shown) || !strings.Contains(printed, c.printed) {
+				t.Errorf("the terminal shows %q, want %q; printed %q, want %q", shown, c.shown, printed, c.printed)
+			}
+			if strings.Contains(shown, "\x1b") {
+				t.Errorf("the question steers the terminal: %q", shown)
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "b.txt")); err == nil {
+		t.Error("b.txt was written without anybody's leave")
+	}
+}
+
+// TestWelcome: who types the program's name alone at a terminal is told what it is and what
+// to type next; a program that starts it so is served.
+func TestWelcome(t *testing.T) {
+	e2e.Home(t)
+	dir := e2e.Project(t, nil)
+	server := program.ServerAnywhere(t)
+	bin := t.TempDir()
+	e2e.Write(t, filepath.Join(bin, "claude"), "#!/bin/sh\n")
+	if err := ownfile.Chmod(filepath.Join(bin, "claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for where, want := range map[string][]string{
+		dir:               {"every change waits for your review", dir, "cautious", "Claude Code", "sidecar-ls agent run claude", "sidecar-ls setup"},
+		os.Getenv("HOME"): {"every change waits for your review", "is no project", "sidecar-ls help"},
+	} {
+		cmd := exec.CommandContext(t.Context(), server)
+		other, tty := pty(t)
+		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = where, tty, tty, tty
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		shown, _ := io.ReadAll(other) // ends with an error when nobody has the terminal any more
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("in %s: %v", where, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(string(shown), part) {
+				t.Errorf("in %s it lacks %q: %s", where, part, shown)
+			}
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), server)
+	cmd.Stdin = strings.NewReader("Content-Length: 2\r\n\r\n{}")
+	if out, _ := cmd.CombinedOutput(); strings.Contains(string(out), "every change waits") {
+		t.Errorf("a program is told %s", out)
+	}
+}
+
+// TestModeCommand: the mode that a person chooses is in their settings, where the rest stays
+// as it is; a project's stricter one is named.
+func TestModeCommand(t *testing.T) {
+	e2e.Home(t)
+	dir := e2e.Project(t, map[string]string{".sidecar/settings.json": `{"mode": "manual"}`})
+	plain := e2e.Project(t, nil)
+	e2e.SettingsFile(t, "{\n  \"result.maxBytes\":    20000\n}\n")
+	for _, c := range []struct {
+		where, mode, want string
+	}{{plain, "review", "The mode is now review"}, {dir, "autonomous", "it is manual, which the project's settings ask for"}} {
+		out, said, code := e2e.RunCLI(t, "", "mode", "--root", c.where, c.mode)
+		if code != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %d, %s%s", c.mode, code, out, said)
+		}
+		if data, err := os.ReadFile(config.UserFile()); err != nil || !strings.Contains(string(data), "\"result.maxBytes\":    20000") || !strings.Contains(string(data), `"mode": "`+c.mode+`"`) {
+			t.Errorf("%s: the settings are %s, %v", c.mode, data, err)
+		}
+	}
+	if out, _, _ := e2e.RunCLI(t, "", "mode", "--root", plain, "--json"); !strings.Contains(out, `"mode": "autonomous"`) {
+		t.Errorf("it shows %s", out)
+	}
+}

@@ -1,0 +1,67 @@
+package git_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+)
+
+// TestGitStateOfCommands: what commands of a session that waits for review do to the
+// repository reaches it with what is accepted, or is said: a commit on a new branch is made
+// there, a stash takes nothing of the user's, and a linked working tree has all of it.
+func TestGitStateOfCommands(t *testing.T) {
+	project := func(t *testing.T, kind string) (dir string, git func(args ...string) string) {
+		dir = e2e.WorldProject(t, "overlay", map[string]string{"a.txt": "a\n"})
+		git = func(args ...string) string { return e2e.GitIn(t, dir, args...) }
+		git("init", "-q", "-b", "main")
+		git("config", "user.name", "A")
+		git("config", "user.email", "a@example.org")
+		git("add", "a.txt")
+		git("commit", "-qm", "base")
+		if kind == "linked" {
+			tree := filepath.Join(t.TempDir(), "tree")
+			git("worktree", "add", "-q", "-b", "side", tree)
+			dir = tree
+		}
+		return dir, git
+	}
+	for _, kind := range []string{"plain", "linked"} {
+		t.Run(kind, func(t *testing.T) {
+			dir, git := project(t, kind)
+			r := e2e.WorldIn(t, dir)
+			r.Ran("git switch -qc feat; echo more >> a.txt; git commit -qam 'On a branch'", `The commit "On a branch" on the new branch feat, which the workspace is then on, waits for its files`)
+			if got := git("branch", "--list", "feat"); got != "" {
+				t.Errorf("before it is accepted there is %q", got)
+			}
+			if res := r.Accept(e2e.Object{}); len(res.Failed) != 0 {
+				t.Errorf("%+v", res)
+			}
+			if got := e2e.GitIn(t, dir, "log", "-1", "--format=%s %D"); got != "On a branch HEAD -> feat\n" {
+				t.Errorf("the repository has %q", got)
+			}
+			if got := e2e.GitIn(t, dir, "status", "--porcelain"); strings.Contains(got, "a.txt") {
+				t.Errorf("a.txt is %q", got)
+			}
+			r.Mode("autonomous")
+			r.Ran("echo applied >> a.txt; git commit -qam Applied && git log -1 --format=%s", "Applied\n")
+			if got := git("log", "-1", "--format=%s", "feat"); got != "Applied\n" {
+				t.Errorf("the branch has %q", got)
+			}
+		})
+	}
+	t.Run("stash", func(t *testing.T) {
+		dir, git := project(t, "plain")
+		e2e.Write(t, filepath.Join(dir, "a.txt"), "a\nmine\n")
+		r := e2e.WorldIn(t, dir)
+		r.Ran("git stash -q; git tag v1", "Put away by git stash: a.txt.", "tag v1 (new)")
+		if queued := r.Queued(); len(queued) != 0 {
+			t.Errorf("pending is %q", queued)
+		}
+		r.Ran("git stash pop -q; cat a.txt", "a\nmine\n")
+		if got := r.File("a.txt"); got != "a\nmine\n" || git("tag") != "" {
+			t.Errorf("the disk has %q", got)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package world_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+)
+
+// TestReviewOutput: output waits until a person decides, over LSP or on the command line, and
+// the audit log has what they decided.
+func TestReviewOutput(t *testing.T) {
+	type held struct {
+		Entries  []workspace.Held
+		Accepted int
+	}
+	for _, what := range []string{"accept", "drop"} {
+		for _, by := range []string{"editor", "command line"} {
+			t.Run(what+", "+by, func(t *testing.T) {
+				r := e2e.WorldRig(t, "overlay", map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
+				r.Ran("mkdir build; echo made > build/out", "Output held for review: 1 file in build")
+				on := func() bool { _, err := os.Stat(filepath.Join(r.Dir, "build/out")); return err == nil }
+				list := e2e.Command[held](r, "sidecar.review.output", e2e.Object{"action": "list"})
+				if len(list.Entries) != 1 || list.Entries[0].Session != "default" || list.Entries[0].Files != 1 || on() {
+					t.Fatalf("held: %+v; on the disk: %v", list, on())
+				}
+				if err := r.ExecuteCommand(t.Context(), "sidecar.review.output", e2e.Object{"action": "keep"}, nil); err == nil {
+					t.Error("there is no such action")
+				}
+				if by == "editor" {
+					e2e.Command[held](r, "sidecar.review.output", e2e.Object{"action": what})
+				} else if out, errs, code := e2e.RunCLI(t, "", "review", "--root", r.Dir, "output", what, "default"); code != 0 {
+					t.Errorf("%s %s", out, errs)
+				}
+				if on() != (what == "accept") {
+					t.Errorf("on the disk: %v", on())
+				}
+				if list := e2e.Command[held](r, "sidecar.review.output", e2e.Object{"action": "list"}); len(list.Entries) != 0 {
+					t.Errorf("held then: %+v", list)
+				}
+				out, _, _ := e2e.RunCLI(t, "", "audit", "--root", r.Dir, "list", "--json")
+				if want := map[string]string{"accept": "applied", "drop": "dropped"}[what]; strings.Count(out, `"sidecar.review.output"`) != 1 || !strings.Contains(out, want) || !strings.Contains(out, `"build`) {
+					t.Errorf("the audit log: %s", out)
+				}
+			})
+		}
+	}
+}
+
+// TestWritableAround: a directory around the workspace that commands may write puts nothing of
+// the workspace past the review.
+func TestWritableAround(t *testing.T) {
+	for _, kind := range []string{"overlay", "shadow"} {
+		t.Run(kind, func(t *testing.T) {
+			outer, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(outer, "w")
+			e2e.Write(t, filepath.Join(dir, "a.txt"), "a\n")
+			e2e.WorldProject(t, kind, nil, e2e.Object{"sandbox.writable": []string{outer}})
+			r := e2e.WorldIn(t, dir)
+			r.Ran("echo b > a.txt; echo new > new.txt; echo out > ../beside.txt; cd ..; mv w other || true; mkdir -p w/.sidecar; true", "Changed, and held for review: a.txt +1 −1, new.txt new +1")
+			if r.File("a.txt") != "a\n" {
+				t.Errorf("the disk has %q", r.File("a.txt"))
+			}
+			names, err := os.ReadDir(dir)
+			for _, e := range names {
+				if e.Name() != "a.txt" && e.Name() != ".sidecar" {
+					t.Errorf("the workspace has %s", e.Name())
+				}
+			}
+			if _, err2 := os.Stat(filepath.Join(outer, "other")); err != nil || err2 == nil {
+				t.Errorf("the workspace was moved: %v", err)
+			}
+			// Control: what the setting is for.
+			if data, err := os.ReadFile(filepath.Join(outer, "beside.txt")); err != nil || string(data) != "out\n" {
+				t.Errorf("beside the workspace: %q, %v", data, err)
+			}
+		})
+	}
+}
