@@ -118,6 +118,9 @@ func (s *shadow) renewOne(rel string, live bool) error {
 			continue
 		}
 		info, err := os.Lstat(c.from(name))
+		if err == nil && standsInOnDisk(c.from(name), name, info) {
+			return nil
+		}
 		if err == nil && spelledSo(c.from(name)) {
 			return c.entry(at, name, info, r, ignored, inGit)
 		}
@@ -128,6 +131,20 @@ func (s *shadow) renewOne(rel string, live bool) error {
 		return nil
 	}
 	return nil
+}
+
+// standsInOnDisk reports whether a path of the folder only stands in for a protected name,
+// for a program that works on the disk. The copy goes without: when that program ends, the
+// one in the copy would go too, with the mount over it that a program there needs.
+func standsInOnDisk(at, rel string, info fs.FileInfo) bool {
+	if !standIn(info) || workspace.Protected(rel) == workspace.NotProtected {
+		return false
+	}
+	if !info.IsDir() {
+		return true
+	}
+	entries, err := os.ReadDir(at)
+	return err == nil && len(entries) == 0
 }
 
 func (c *renewal) from(rel string) string {
@@ -141,6 +158,14 @@ func (c *renewal) dir(rel string, at *copied, r rules, ignored, inGit bool) erro
 	if err != nil {
 		return nil //nolint:nilerr // it went, or nobody may look into it: the copy has it empty
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		name := path.Join(rel, e.Name())
+		if workspace.Protected(name) == workspace.NotProtected {
+			return false
+		}
+		info, err := e.Info()
+		return err == nil && standsInOnDisk(c.from(name), name, info)
+	})
 	if !inGit {
 		r = r.at(ignoreFile(entries, c.from(rel)))
 	}

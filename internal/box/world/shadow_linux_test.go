@@ -1,8 +1,10 @@
 package world
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
@@ -348,5 +351,59 @@ func TestCopyFollowsLive(t *testing.T) {
 	}
 	if _, err := run.End(false); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStandInsOnDisk: a program in a copy goes on when one on the disk ends and takes along
+// what stood in for missing names there. What the user made in the meantime is copied.
+func TestStandInsOnDisk(t *testing.T) {
+	r := newRig(t, Shadow, map[string]string{"a": "a\n"})
+	stand := filepath.Join(r.root, ".envrc")
+	if err := errors.Join(ownfile.Mkdir(stand, 0o755), ownfile.Chmod(stand, 0o755|fs.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	run := r.begin()
+	defer func() { _, _ = run.End(false) }()
+	in, toIt, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	fromIt, out := io.Pipe()
+	cmd, err := r.box.Command(t.Context(), specOf(run, r.root), run.In(r.root), "bash", "-c", `echo begun; read line; echo "$line"; cat .vscode/settings.json .envrc`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- cmd.Wait()
+		out.Close()
+	}()
+	said := bufio.NewReader(fromIt)
+	if line, err := said.ReadString('\n'); line != "begun\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := ownfile.Remove(stand); err != nil {
+		t.Fatal(err)
+	}
+	r.write(".env.example", "theirs\n")
+	r.m.Forget()
+	if text, err := os.ReadFile(filepath.Join(run.w.upper(), ".env.example")); string(text) != "theirs\n" {
+		t.Errorf("the control: %q, %v", text, err)
+	}
+	if _, err := toIt.WriteString("goes on\n"); err != nil {
+		t.Fatal(err)
+	}
+	toIt.Close()
+	rest, err := io.ReadAll(said)
+	if err != nil || !strings.HasPrefix(string(rest), "goes on\n") || !strings.Contains(string(rest), ".envrc: Is a directory") {
+		t.Errorf("it said %q, %v", rest, err)
+	}
+	if err := <-ended; !errors.As(err, new(*sandbox.ExitError)) {
+		t.Errorf("it ended with %v", err)
 	}
 }
