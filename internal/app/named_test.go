@@ -8,8 +8,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
+
+// The families of tools that sidecar.mcp.tools takes are the categories there are.
+func TestFamilies(t *testing.T) {
+	row, _ := config.Lookup("mcp.tools")
+	want := []string{"all", "core"}
+	for _, tool := range all(t) {
+		if !slices.Contains(want, tool.Category) {
+			want = append(want, tool.Category)
+		}
+	}
+	slices.Sort(want[2:])
+	if !slices.Equal(row.Enum, want) {
+		t.Errorf("the setting takes %v, there are %v", row.Enum, want)
+	}
+}
 
 // A model can call the tools that results name: each is in its list always, or from that
 // result on.

@@ -243,6 +243,9 @@ func (row *Setting) schema() map[string]any {
 	case Integer:
 		return map[string]any{"type": "integer", "minimum": row.Min, "maximum": row.Max}
 	case Strings:
+		if len(row.Enum) > 0 {
+			return map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": row.Enum}}
+		}
 		return texts
 	case Permissions:
 		return permissions

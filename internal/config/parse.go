@@ -61,7 +61,16 @@ func (p *parser) integer(v jsontext.Value) (any, bool) {
 	return n, true
 }
 
-func (p *parser) list(v jsontext.Value) (any, bool) { return p.texts("it", v) }
+func (p *parser) list(v jsontext.Value) (any, bool) {
+	got, ok := p.texts("it", v)
+	for _, s := range got {
+		if len(p.row.Enum) > 0 && !slices.Contains(p.row.Enum, s) {
+			p.wrong("each must be one of %s, not %q%s", strings.Join(p.row.Enum, ", "), cut(s), meant(s, p.row.Enum))
+			return nil, false
+		}
+	}
+	return got, ok
+}
 
 func (p *parser) permissions(v jsontext.Value) (any, bool) { return p.outcomes("", v) }
 
@@ -287,4 +296,20 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Families are the families of tools in a list with commas, as sidecar.mcp.tools has them;
+// nil for an empty text.
+func Families(text string) ([]string, error) {
+	var got []string
+	for name := range strings.SplitSeq(text, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case !slices.Contains(families, name):
+			return nil, fmt.Errorf("there is no family %q%s; the families are %s", cut(name), meant(name, families), strings.Join(families, ", "))
+		default:
+			got = append(got, name)
+		}
+	}
+	return got, nil
 }

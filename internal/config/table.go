@@ -51,12 +51,15 @@ const (
 	Any     ProjectMay = "any"     // it applies
 )
 
+// families are the categories of built-in tools, the core, and all of them.
+var families = []string{"all", "core", "agents", "diagnostics", "files", "git", "people", "planning", "search", "shell", "steps", "system", "web"}
+
 // Setting is one row of the table.
 type Setting struct {
 	Key     string // dotted, without the prefix sidecar
 	Type    Type
 	Default any      // of the Go type that Type names; nil: its empty value
-	Enum    []string // of a String, all it may be; where a project may tighten, loosest first
+	Enum    []string // of a String, all it may be; where a project may tighten, loosest first; of Strings, all that each may be
 	Custom  bool     // of a String with Enum: or the name of a custom mode
 	Min     int      // of an Integer
 	Max     int      // of an Integer
@@ -107,7 +110,7 @@ var table = []Setting{
 	{
 		Key: "tools.registryMode", Type: String, Default: "auto", Enum: []string{"auto", "full", "lazy"},
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "Which tools are listed by default. `full` lists all. `lazy` lists a core; tool_search or a call adds others. `auto` is `full` for people and for agents over MCP, and `lazy` in other lists for models.",
+		Help: "Which tools are listed by default. `full` lists all. `lazy` lists a core; tool_search or a call adds others. `auto` is `full` for people, what `sidecar.mcp.tools` says for agents over MCP, and `lazy` in other lists for models.",
 	},
 	{
 		Key: "budget.calls", Type: Integer, Default: 0, Min: 0, Max: 1_000_000_000, Scope: ScopeProject, Project: Tighten, tighten: smallerBoundOf,
@@ -280,6 +283,10 @@ var table = []Setting{
 	{
 		Key: "mcp.attach", Type: Boolean, Default: true, Scope: ScopeUser,
 		Help: "Whether your shells, and agents started with `sidecar-ls mcp`, work through the process that serves their workspace (an editor's server, `run`, `agent run`). They then share its review queue.",
+	},
+	{
+		Key: "mcp.tools", Type: Strings, Default: []string{"core", "files", "search", "shell", "git", "diagnostics", "web"}, Enum: families, Scope: ScopeProject, Project: Any,
+		Help: "Which families of tools agents over MCP are listed at first, beside the core and the tools that you added. A tool_search or a call adds others. Claude Code is listed all, since its model sees only their names. `sidecar-ls mcp --tools` says it for one entry.",
 	},
 	{
 		Key: "ide.enabled", Type: Boolean, Default: true, Scope: ScopeClient,

@@ -114,6 +114,9 @@ func (row *Setting) kind() string {
 	case Integer:
 		return fmt.Sprintf("a whole number from %d to %d", row.Min, row.Max)
 	case Strings:
+		if len(row.Enum) > 0 {
+			return "a list of `" + strings.Join(row.Enum, "`, `") + "`"
+		}
 		return "a list of strings"
 	case Permissions:
 		return "an object: tool to `allow`, `ask` or `deny`"

@@ -72,7 +72,8 @@ type cli struct {
 	detached bool
 
 	format   string
-	strict   *bool // nil: as the settings say
+	strict   *bool  // nil: as the settings say
+	tools    string // families, with commas between them
 	logLevel string
 	logFile  string
 	expect   string

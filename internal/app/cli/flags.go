@@ -37,6 +37,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
 		strictFlag(f, &c.strict, "schemas in the form that strict modes of providers need")
+		f.StringVar(&c.tools, "tools", "", "families of tools that the agent is listed at first, with commas between them, such as core,git,agents; all lists every tool; by default as sidecar.mcp.tools says")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
 	case "acp":

@@ -46,13 +46,17 @@ func serveMCP(ctx context.Context, c *cli) error {
 	if err := checkStricter(f, c.mode); err != nil {
 		return err
 	}
+	families, err := config.Families(c.tools)
+	if err != nil {
+		return usagef("--tools: %v", err)
+	}
 	log, end, err := c.logger()
 	if err != nil {
 		return err
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, who: c.who, self: c.Self, programs: c.Programs, log: log}
+	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, tools: families, who: c.who, self: c.Self, programs: c.Programs, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect, Hide: redact.OfLogger(log).Text,
 	})
@@ -105,8 +109,9 @@ func (unclosed) Close() error { return nil }
 // serves it already, or else on its own.
 type entrance struct {
 	folder   workspace.Folder
-	mode     string // the agent works in no looser one; "": that of the settings
-	strict   bool   // it is given strict schemas
+	mode     string   // the agent works in no looser one; "": that of the settings
+	strict   bool     // it is given strict schemas
+	tools    []string // families that it is listed; nil: as the settings say
 	who      peers.Who
 	self     string
 	programs *lookup.Finder
@@ -120,6 +125,9 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 		a.Mode = e.mode
 	}
 	a.Strict = a.Strict || e.strict
+	if e.tools != nil {
+		a.Tools = e.tools
+	}
 	return enter(ctx, e, func() (endpoint.Backend, error) {
 		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 
 // setupFlags are the flags of setup.
 type setupFlags struct {
-	roads                         string
+	roads, tools                  string
 	project, only, yes, dry, undo bool
 	review, unreviewed            bool
 }
@@ -29,6 +29,7 @@ type setupFlags struct {
 func (s *setupFlags) define(f *flag.FlagSet) {
 	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
+	f.StringVar(&s.tools, "tools", "", "families of tools that the client is listed at first, with commas between them, such as core,git,agents; by default as sidecar.mcp.tools says")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
 	f.BoolVar(&s.review, "review", false, "let all edits of the agent wait for review: --only-ours, and the mode review; by default you are asked")
 	f.BoolVar(&s.unreviewed, "no-review", false, "leave the agent's own edits unreviewed, without being asked")
@@ -119,7 +120,11 @@ func setUp(ctx context.Context, c *cli) error {
 	if c.setup.review && (c.setup.unreviewed || c.setup.undo) {
 		return usagef("--review goes with neither --no-review nor --undo")
 	}
-	o := setup.Options{Project: c.setup.project, OnlyOurs: c.setup.only, Review: c.setup.review}
+	families, err := config.Families(c.setup.tools)
+	if err != nil {
+		return usagef("--tools: %v", err)
+	}
+	o := setup.Options{Project: c.setup.project, Tools: families, OnlyOurs: c.setup.only, Review: c.setup.review}
 	if c.setup.roads != "" {
 		o.Roads = strings.Split(c.setup.roads, ",")
 	}

@@ -259,9 +259,17 @@ func (e Env) command(o Options) string {
 	return e.Command
 }
 
+// arguments are ours in an entry.
+func (o Options) arguments() []string {
+	if len(o.Tools) > 0 {
+		return []string{"mcp", "--tools", strings.Join(o.Tools, ",")}
+	}
+	return []string{"mcp"}
+}
+
 // server is an entry with the command and its arguments apart.
 func (e Env) server(o Options, path []string, before object, after ...member) item {
-	return item{entry, path, slices.Concat(before, object{{"command", e.command(o)}, {"args", []string{"mcp"}}}, after)}
+	return item{entry, path, slices.Concat(before, object{{"command", e.command(o)}, {"args", o.arguments()}}, after)}
 }
 
 // claude keeps servers apart from the permissions. A project's server is agreed
@@ -336,7 +344,7 @@ func opencode(e Env, o Options) []file {
 	if _, err := os.Lstat(f.path + "c"); err == nil { // it reads both, and this one last
 		f.path += "c"
 	}
-	f.items = []item{{entry, []string{"mcp", "sidecar"}, object{{"type", "local"}, {"command", []string{e.command(o), "mcp"}}, {"enabled", true}}}}
+	f.items = []item{{entry, []string{"mcp", "sidecar"}, object{{"type", "local"}, {"command", append([]string{e.command(o)}, o.arguments()...)}, {"enabled", true}}}}
 	if o.OnlyOurs {
 		for _, tool := range []string{"bash", "edit", "write", "read", "grep", "glob", "list", "patch"} {
 			f.items = append(f.items, item{value, []string{"tools", tool}, false})

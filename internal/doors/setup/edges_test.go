@@ -390,3 +390,27 @@ func TestSwappedDirectory(t *testing.T) {
 		}
 	}
 }
+
+// TestFamilies: the families of tools that are wanted are in the entry. An entry that says
+// something else already is left alone, and undo takes it out whatever it says.
+func TestFamilies(t *testing.T) {
+	for client, file := range map[string]string{"cursor": "home/.cursor/mcp.json", "opencode": "home/.config/opencode/opencode.json", "codex": "home/.codex/config.toml"} {
+		w := newWorld(t)
+		before := w.files()
+		w.apply(client, Options{Tools: []string{"core", "git"}})
+		flat := strings.Join(strings.Fields(w.files()[file]), " ")
+		if !strings.Contains(flat, `"--tools", "core,git"`) {
+			t.Errorf("%s: %s", client, flat)
+		}
+		for _, o := range []Options{{}, {Tools: []string{"core", "git"}}} {
+			if p := w.plan(client, o); !p.Done {
+				t.Errorf("%s, the control %v: %+v", client, o, p.Changes)
+			}
+		}
+		if _, err := w.env.Plan(client, Options{Tools: []string{"all"}}); err == nil || !strings.Contains(err.Error(), "--undo") {
+			t.Errorf("%s: other families: %v", client, err)
+		}
+		w.undo(client, Options{})
+		w.want(before, client+", after undo")
+	}
+}

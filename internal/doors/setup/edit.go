@@ -3,6 +3,7 @@ package setup
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -46,6 +47,22 @@ func program(entry any) string {
 	}
 	name, _ := m["command"].(string)
 	return name
+}
+
+// arguments are those with which an entry starts its program.
+func arguments(entry any) []string {
+	m, _ := entry.(map[string]any)
+	var out []string
+	for _, list := range []any{m["command"], m["args"]} {
+		texts, _ := list.([]any)
+		for _, t := range texts {
+			out = append(out, fmt.Sprint(t))
+		}
+	}
+	if _, apart := m["command"].(string); !apart && len(out) > 0 {
+		return out[1:]
+	}
+	return out
 }
 
 // isOurs reports whether an entry starts this program, whatever its arguments.
@@ -96,6 +113,9 @@ func edit(f family, text []byte, items []item) (edited, error) {
 			list, _ := cur.([]any)
 			put(want, it.path, append(slices.Clone(list), one))
 		case it.kind == entry && isOurs(cur):
+			if has, wish := arguments(cur), arguments(plain(it.value)); len(wish) > 1 && !slices.Equal(has, wish) {
+				return out, fmt.Errorf("%s starts sidecar-ls with the arguments %q already, and setup leaves them alone; take it out first with --undo, or write %q there", shown(it.path), has, wish)
+			}
 			for _, m := range it.value.(object) {
 				p := append(slices.Clone(it.path), m.name)
 				_, has := at(want, p)

@@ -14,6 +14,7 @@ type Options struct {
 	Roads    []string // none: all that setup writes where none is named
 	Project  bool     // in the project's files, not in the user's
 	OnlyOurs bool     // turn off what the agent has of its own for files and commands
+	Tools    []string // families of tools that the client is listed at first; none: as the settings say
 	Review   bool     // that, and what it takes besides for all edits to wait for review
 }
 

@@ -37,8 +37,9 @@ func (d *Dispatcher) List(r ListRequest) (list []*tools.Tool, unmatched []string
 		unmatched = append(unmatched, more...)
 	}
 	short := d.short(s, set, r)
+	_, only := s.ListedOnly()
 	list = slices.DeleteFunc(list, func(t *tools.Tool) bool {
-		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, t) || r.Model && !r.Own && !d.offers(s.ID, t) || r.Model && s.ListedOnly && !short && t.Name == finder
+		return !d.allows(s, t) || r.Model && d.forbidden(s, set, t) || short && !listed(s, set, t) || r.Model && !r.Own && !d.offers(s.ID, t) || r.Model && only && !short && t.Name == finder
 	})
 	return list, unmatched, nil
 }
@@ -79,17 +80,38 @@ func (d *Dispatcher) registry(s *session.Session, set *Settings) session.Registr
 		return session.Full
 	case s.Registry != "":
 		return s.Registry
-	case s.ListedOnly && set.Registry != session.Lazy:
+	case slices.Contains(families(s, set), session.EveryFamily):
 		return session.Full
+	case families(s, set) != nil:
+		return session.Auto
 	case set.Registry != "":
 		return set.Registry
 	}
 	return session.Auto
 }
 
-// listed reports whether a tool is in a list that is short.
-func listed(s *session.Session, t *tools.Tool) bool {
-	return t.Core || slices.Contains(s.Active(), t.Name)
+// families are the categories of tools that a session's list has beside the core.
+func families(s *session.Session, set *Settings) []string {
+	own, only := s.ListedOnly()
+	switch {
+	case !only || own == nil && set.Registry == session.Lazy:
+		return nil
+	case own != nil:
+		return own
+	case set.Registry == session.Full:
+		return []string{session.EveryFamily}
+	}
+	return set.Families
+}
+
+// listed reports whether a tool is in a list that is short. Whoever names families also
+// gets the tools that the user added, and those without which required steps can't be declared.
+func listed(s *session.Session, set *Settings, t *tools.Tool) bool {
+	if t.Core || slices.Contains(s.Active(), t.Name) {
+		return true
+	}
+	f := families(s, set)
+	return len(f) > 0 && (t.Source.Kind != tools.SourceBuiltin || slices.Contains(f, t.Category) || t.Category == "steps" && set.Steps)
 }
 
 // allows reports whether the session's allow-list has the tool.

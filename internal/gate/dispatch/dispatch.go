@@ -101,12 +101,13 @@ type Settings struct {
 	Retry           retry.Policy           // of calls that end with a transient error
 	Commands        shell.Rules            // what the user decided about command lines
 	Registry        session.Registry       // of sessions that say nothing of it; "" is session.Auto
+	Families        []string               // categories of tools that agents over MCP are listed, beside the core; session.EveryFamily: all
 	SensitiveOK     func(name string) bool // files that tools may read although their name says secret
 }
 
 // DefaultSettings are those of a user who set nothing.
 func DefaultSettings() *Settings {
-	return &Settings{Enabled: true, Audit: true, Trusted: true, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute, Retry: retry.Policy{Attempts: 3, Wait: 1500 * time.Millisecond}}
+	return &Settings{Enabled: true, Audit: true, Trusted: true, Families: []string{session.EveryFamily}, ResultBytes: 16_000, ApprovalTimeout: 5 * time.Minute, Retry: retry.Policy{Attempts: 3, Wait: 1500 * time.Millisecond}}
 }
 
 // Redactor keeps secrets out of what leaves the dispatcher.

@@ -146,6 +146,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d := dispatch.DefaultSettings()
 	d.Enabled = set.Bool("tools.enabled")
 	d.Registry = session.Registry(set.String("tools.registryMode"))
+	d.Families = set.Strings("mcp.tools")
 	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxBytes")
 	d.OwnMode = set.OwnMode()

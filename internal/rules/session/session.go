@@ -23,6 +23,9 @@ const (
 	Lazy Registry = "lazy" // a few, the others on demand
 )
 
+// EveryFamily stands for all categories of tools.
+const EveryFamily = "all"
+
 // Bounds of what a session keeps.
 const (
 	maxNotes     = 64
@@ -40,10 +43,6 @@ type Session struct {
 	Shadow   string   // the shadow workspace it works in, or ""
 	Allow    []string // selectors of the only tools it may use; nil means all
 	Registry Registry // "" follows the setting
-
-	// ListedOnly says that whoever calls for the model refuses names that are not
-	// in its list. It is shown all tools unless the setting says lazy.
-	ListedOnly bool
 
 	atLeast string   // see OpenRequest
 	under   *Session // likewise; nil: none
@@ -71,6 +70,25 @@ type Session struct {
 	models    []string // used since the last commit
 	active    []string // tools that were asked for, oldest first
 	given     map[string]string
+
+	listedOnly bool // see ListOnly
+	families   []string
+}
+
+// ListOnly says that whoever calls for the model refuses names that are not in its list.
+// Families are the categories of tools in that list, beside the core: EveryFamily
+// means all, and nil follows the settings.
+func (s *Session) ListOnly(families []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listedOnly, s.families = true, slices.Clone(families)
+}
+
+// ListedOnly is what ListOnly has said.
+func (s *Session) ListedOnly() (families []string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.families), s.listedOnly
 }
 
 // Mode returns the session's mode: the one that was set, else that of the

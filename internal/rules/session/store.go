@@ -79,8 +79,7 @@ type OpenRequest struct {
 	Allow    []string // nil: all tools
 	Registry Registry // "": follows the setting
 
-	ListedOnly bool   // see Session
-	AtLeast    string // a mode; where that of the settings is looser, this one holds
+	AtLeast string // a mode; where that of the settings is looser, this one holds
 
 	// Under is the id of a session that this one works for: it shares that one's budget,
 	// and its mode is that one's, unless a stricter one is set. "": none.
@@ -260,7 +259,7 @@ func (st *Store) List() []Info {
 func (st *Store) fresh(r OpenRequest, root string) *Session {
 	s := &Session{
 		Work: steps.NewRecord(func(before, now steps.State) { st.worked(r.ID, before, now) }),
-		ID:   r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry, ListedOnly: r.ListedOnly,
+		ID:   r.ID, Root: root, Shadow: r.Shadow, Allow: slices.Clone(r.Allow), Registry: r.Registry,
 		OpenedAt: st.opts.Now(), store: st, done: make(chan struct{}),
 		mode: r.Mode, atLeast: r.AtLeast, under: st.sessions[r.Under], purse: &purse{}, ownTokens: r.Tokens, ownCalls: r.Calls, approvals: map[string]struct{}{},
 	}

@@ -68,6 +68,12 @@ func AgentProcess(t *testing.T, dir, version string, user Elicitation) *Agent {
 // NewAgent is an agent whose endpoint runs in this process.
 func NewAgent(t *testing.T, dir, version string, user Elicitation, flags ...string) *Agent {
 	t.Helper()
+	return NewAgentNamed(t, "", dir, version, user, flags...)
+}
+
+// NewAgentNamed is NewAgent for a client of that name; "" means one that nobody knows.
+func NewAgentNamed(t *testing.T, client, dir, version string, user Elicitation, flags ...string) *Agent {
+	t.Helper()
 	in, toIt := io.Pipe()
 	fromIt, out := io.Pipe()
 	stderr := new(bytes.Buffer)
@@ -83,10 +89,15 @@ func NewAgent(t *testing.T, dir, version string, user Elicitation, flags ...stri
 			t.Errorf("the endpoint: exit code %d\n%s", code, stderr)
 		}
 	})
-	return ConnectAgent(t, &sdk.IOTransport{Reader: fromIt, Writer: toIt}, stderr, version, user)
+	return connectAgent(t, cmp.Or(client, "Some Agent"), &sdk.IOTransport{Reader: fromIt, Writer: toIt}, stderr, version, user)
 }
 
 func ConnectAgent(t *testing.T, over sdk.Transport, stderr *bytes.Buffer, version string, user Elicitation) *Agent {
+	t.Helper()
+	return connectAgent(t, "Some Agent", over, stderr, version, user)
+}
+
+func connectAgent(t *testing.T, client string, over sdk.Transport, stderr *bytes.Buffer, version string, user Elicitation) *Agent {
 	t.Helper()
 	a := &Agent{t: t, Changed: make(chan struct{}, 100), Said: make(chan string, 100), Stderr: stderr}
 	o := &sdk.ClientOptions{
@@ -100,7 +111,7 @@ func ConnectAgent(t *testing.T, over sdk.Transport, stderr *bytes.Buffer, versio
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return user(r.Params) }
 	}
 	var err error
-	a.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: "Some Agent", Version: "1"}, o).Connect(t.Context(), over, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	a.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: client, Version: "1"}, o).Connect(t.Context(), over, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}

@@ -52,8 +52,9 @@ type Agent struct {
 	Name    string // of the program, as it says itself; may be empty
 	CanAsk  bool   // its user can be asked
 	Version string
-	Mode    string // works in no looser one; "": that of the settings
-	Strict  bool   // is given schemas in their strict form
+	Mode    string   // works in no looser one; "": that of the settings
+	Strict  bool     // is given schemas in their strict form
+	Tools   []string // families of tools that it is listed, beside the core; nil: as the client needs, else as the settings say
 }
 
 // Options are what an endpoint needs.
@@ -200,6 +201,12 @@ func agentOf(req asking) Agent {
 		own, _ := c.Experimental[ownCapability].(map[string]any)
 		a.Mode, _ = own["mode"].(string)
 		a.Strict, _ = own["strict"].(bool)
+		families, _ := own["tools"].([]any)
+		for _, f := range families {
+			if name, ok := f.(string); ok {
+				a.Tools = append(a.Tools, name)
+			}
+		}
 	}
 	if c != nil && c.Elicitation != nil {
 		a.CanAsk = (c.Elicitation.Form != nil || c.Elicitation.URL == nil) && req.ProtocolVersion() >= elicitation

@@ -74,12 +74,20 @@ func Local(t Tools, a Agent) (Backend, error) {
 // mode of its own, so that calls on their way at the same time don't change
 // each other's.
 func open(t Tools, a Agent) (*session.Session, error) {
-	if t.Keep == "" {
-		return t.Sessions.Open(session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, AtLeast: a.Mode, ListedOnly: true})
+	families := a.Tools
+	if families == nil && clientOf(a.Name).defers {
+		families = []string{session.EveryFamily}
 	}
-	s, err := t.Sessions.Open(session.OpenRequest{ID: t.Keep, ListedOnly: true})
-	if errors.Is(err, session.ErrExists) {
-		return t.Sessions.Get(t.Keep)
+	r := session.OpenRequest{ID: t.Keep}
+	if t.Keep == "" {
+		r = session.OpenRequest{ID: session.NewID("mcp-" + slug(a.Name)), Mode: t.Mode, AtLeast: a.Mode}
+	}
+	s, err := t.Sessions.Open(r)
+	if t.Keep != "" && errors.Is(err, session.ErrExists) {
+		s, err = t.Sessions.Get(t.Keep)
+	}
+	if err == nil {
+		s.ListOnly(families)
 	}
 	return s, err
 }

@@ -39,8 +39,8 @@ func Remote(ctx context.Context, conn io.ReadWriteCloser, who string, a Agent) (
 		}
 	}
 	caps := &sdk.ClientCapabilities{}
-	if a.Mode != "" || a.Strict {
-		caps.Experimental = map[string]any{ownCapability: map[string]any{"mode": a.Mode, "strict": a.Strict}}
+	if a.Mode != "" || a.Strict || a.Tools != nil {
+		caps.Experimental = map[string]any{ownCapability: map[string]any{"mode": a.Mode, "strict": a.Strict, "tools": a.Tools}}
 	}
 	if a.CanAsk {
 		caps.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}

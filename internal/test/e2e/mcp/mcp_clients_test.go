@@ -142,8 +142,8 @@ func TestAgentMode(t *testing.T) {
 	}
 }
 
-// TestAgentListed: an agent is shown all that it may call, as it calls nothing
-// else. Lazily is a matter of the user's settings.
+// TestAgentListed: an agent is shown the usual families of tools at once, as some call
+// nothing else; tool_search and calls add others. Less and more is a matter of the user's settings.
 func TestAgentListed(t *testing.T) {
 	for _, version := range e2e.MCPVersions {
 		for name, c := range map[string]struct {
@@ -152,11 +152,11 @@ func TestAgentListed(t *testing.T) {
 			editor   bool
 			has, not []string
 		}{
-			"by default":      {"", true, false, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
-			"in full":         {"full", true, false, []string{"read_file", "git_log"}, []string{"tool_search"}},
+			"by default":      {"", true, false, []string{"read_file", "git_log", "ask_user", "tool_search"}, []string{"system_monitor"}},
+			"in full":         {"full", true, false, []string{"read_file", "git_log", "system_monitor"}, []string{"tool_search"}},
 			"lazily":          {"lazy", true, false, []string{"read_file", "tool_search"}, []string{"git_log"}},
-			"nobody to ask":   {"", false, false, []string{"read_file", "git_log"}, []string{"ask_user", "tool_search"}},
-			"an editor":       {"", false, true, []string{"read_file", "git_log", "ask_user"}, []string{"tool_search"}},
+			"nobody to ask":   {"", false, false, []string{"read_file", "git_log", "tool_search"}, []string{"ask_user"}},
+			"an editor":       {"", false, true, []string{"read_file", "git_log", "ask_user", "tool_search"}, nil},
 			"lazily attached": {"lazy", false, true, []string{"read_file", "tool_search", "ask_user"}, []string{"git_log"}},
 		} {
 			t.Run(version+"/"+name, func(t *testing.T) {
@@ -204,6 +204,67 @@ func TestAgentListed(t *testing.T) {
 					t.Errorf("git_log is not listed: %v", names)
 				}
 			})
+		}
+	}
+}
+
+// TestAgentFamilies: the entry of an agent says which families it is listed, else the
+// settings do, beside an editor's server too; a client whose model sees only names is
+// listed all. The usual list is at most 8,000 tokens, at four bytes each.
+func TestAgentFamilies(t *testing.T) {
+	for name, c := range map[string]struct {
+		client   string
+		flag     string
+		settings e2e.Object
+		editor   bool
+		has, not []string
+	}{
+		"by default":               {"", "", nil, false, []string{"git_log", "tool_search"}, []string{"system_monitor", "write_todos"}},
+		"the entry":                {"", "core,planning", nil, false, []string{"read_file", "write_todos", "tool_search"}, []string{"git_log"}},
+		"the entry, attached":      {"", "core,planning", nil, true, []string{"read_file", "write_todos", "tool_search"}, []string{"git_log"}},
+		"the core":                 {"", "core", nil, false, []string{"read_file", "tool_search"}, []string{"git_log", "write_todos"}},
+		"all":                      {"", "all", nil, false, []string{"git_log", "write_todos", "system_monitor"}, []string{"tool_search"}},
+		"the settings":             {"", "", e2e.Object{"mcp.tools": []string{"system"}}, true, []string{"system_monitor"}, []string{"git_log"}},
+		"the entry counts":         {"", "git", e2e.Object{"mcp.tools": []string{"system"}}, false, []string{"git_log"}, []string{"system_monitor"}},
+		"the entry counts, lazily": {"", "git", e2e.Object{"tools.registryMode": "lazy"}, false, []string{"git_log"}, []string{"web_fetch"}},
+		"the entry counts, full":   {"", "git", e2e.Object{"tools.registryMode": "full"}, false, []string{"git_log"}, []string{"web_fetch"}},
+		"names only":               {"claude-code", "", nil, false, []string{"git_log", "write_todos", "system_monitor"}, []string{"tool_search"}},
+		"names only, the entry":    {"claude-code", "core", nil, true, []string{"tool_search"}, []string{"git_log"}},
+		"required steps":           {"", "core", e2e.Object{"steps.required": true}, false, []string{"declare_step", "verify_step"}, []string{"git_log"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e2e.Home(t)
+			if c.settings != nil {
+				e2e.UserSettings(t, c.settings)
+			}
+			dir := e2e.Project(t, map[string]string{"a.txt": "one\n"})
+			if c.editor {
+				e2e.Connect(t, dir, fakeeditor.Options{})
+			}
+			var flags []string
+			if c.flag != "" {
+				flags = []string{"--tools", c.flag}
+			}
+			a := e2e.NewAgentNamed(t, c.client, dir, "2025-06-18", new(e2e.User).Elicit, flags...)
+			list, names := a.List()
+			for _, w := range c.has {
+				if !slices.Contains(names, w) {
+					t.Errorf("%s is not listed: %v", w, names)
+				}
+			}
+			for _, w := range c.not {
+				if slices.Contains(names, w) {
+					t.Errorf("%s is listed: %v", w, names)
+				}
+			}
+			if text, err := json.Marshal(list); err != nil || name == "by default" && len(text) > 4*8000 {
+				t.Errorf("the list has %d bytes, %v", len(text), err)
+			}
+		})
+	}
+	for flag, want := range map[string]string{"terminals": `no family "terminals"`, "core,gti": `did you mean git`} {
+		if _, stderr, code := e2e.RunCLI(t, "", "mcp", "--root", e2e.Project(t, nil), "--tools", flag); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
 		}
 	}
 }
