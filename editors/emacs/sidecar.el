@@ -37,8 +37,9 @@
   "The server's settings as a plist, for example (:mode \"review\")."
   :type 'plist)
 
-(defcustom sidecar-modes '(prog-mode text-mode conf-mode)
-  "Major modes whose buffers the server gets; derived modes count, too."
+(defcustom sidecar-modes '(prog-mode text-mode conf-mode fundamental-mode)
+  "Major modes whose buffers the server gets; derived modes count, too.
+A file for which Emacs has no mode is in `fundamental-mode'."
   :type '(repeat symbol))
 
 (defcustom sidecar-save-on-accept nil
@@ -112,16 +113,23 @@ Report the new text at once and not when Emacs is idle: the server waits for it.
   "Start the server with the first file of a project."
   (add-to-list 'eglot-server-programs (sidecar--contact))
   (dolist (mode sidecar-modes)
-    (add-hook (intern (format "%s-hook" mode)) #'sidecar--ensure)))
+    (add-hook (intern (format "%s-hook" mode)) #'sidecar--ensure))
+  (add-hook 'find-file-hook #'sidecar--ensure-fundamental))
 
 (defun sidecar--ensure ()
   (when (and buffer-file-name (project-current))
     (eglot-ensure)))
 
+(defun sidecar--ensure-fundamental ()
+  "Start the server for a file without a major mode, which runs no hook."
+  (when (and (eq major-mode 'fundamental-mode) (memq major-mode sidecar-modes))
+    (sidecar--ensure)))
+
 (defun sidecar-start ()
-  "Start the server for this buffer's project, whatever Eglot has for its mode."
+  "Start the server for this buffer's project, whatever its mode and Eglot's server for it."
   (interactive)
-  (let ((eglot-server-programs (list (sidecar--contact))))
+  (let* ((sidecar-modes (if (apply #'derived-mode-p sidecar-modes) sidecar-modes (cons major-mode sidecar-modes)))
+         (eglot-server-programs (list (sidecar--contact))))
     (call-interactively #'eglot)))
 
 (defvar-local sidecar-buffer-server nil "The server that tells of what this buffer shows, if it shows no file.")

@@ -77,6 +77,8 @@ function M.attach(bufnr)
       ['$/cancelRequest'] = M.config.ask and require('sidecar.ask').withdraw or nil,
     },
     on_init = function(client)
+      -- Hunks come while the cursor is in a prompt. Drawn late, they would wait for the end of insert mode in their own buffer.
+      vim.diagnostic.config({ update_in_insert = true }, vim.lsp.diagnostic.get_namespace(client.id))
       vim.schedule(function() require('sidecar.agent.feed').arrived(client) end)
     end,
     on_exit = function(_, _, id)

@@ -75,7 +75,7 @@ func table() []client {
 		{"nvim", "Neovim", "0.7.2", []string{"nvim"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
 			[]road{{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.", files: neovim,
-				notes: []string{"Restart Neovim: the plug-in starts with the first file of a project, and needs nothing in init.lua. For options, call require('sidecar').setup { … } there; editors/nvim/README.md lists them."}}}},
+				notes: []string{"Restart Neovim: the plug-in starts with the first file of a project. :SidecarAgent starts an agent, :SidecarReview lists what is pending, :help sidecar says the rest. For options, call require('sidecar').setup { … } there; editors/nvim/README.md lists them."}}}},
 		{"emacs", "Emacs", "", []string{"emacs"},
 			func(e Env) []string {
 				return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "emacs"), e.home(".emacs.d")}

@@ -68,6 +68,7 @@ local function begin(c, agent)
   if #agent.sees == 0 then table.insert(lines, '  nothing') end
   vim.list_extend(lines, { '', 'It may not see the rest of your home directory. In the project it sees what is not secret, and what it writes waits for review.' })
   local close = sidecar.show('what ' .. text.line(agent.title, 80) .. ' may see', lines, 'text')
+  vim.cmd('redraw') -- the question may hold the screen as it is
   vim.ui.select({ 'Start', 'Cancel' }, { prompt = 'Allow ' .. text.line(agent.title, 80) .. ' to see this, from now on?' }, function(choice)
     close()
     if choice == 'Start' then start(true) end

@@ -54,6 +54,28 @@ func TestEmacs(t *testing.T) {
 	}
 }
 
+// TestEmacsWithoutMode: a file for which Emacs has no mode is reviewed as others are.
+func TestEmacsWithoutMode(t *testing.T) {
+	emacs := emacsWithEglot(t)
+	repo, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	e2e.Write(t, filepath.Join(dir, "main.go"), sampleGo)
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q").CombinedOutput(); err != nil { // where Emacs sees a project
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	testdata := filepath.Join(repo, "internal/test/e2e/testdata/emacs")
+	t.Setenv("SIDECAR_LS", program.ServerAnywhere(t))
+	t.Setenv("SIDECAR_LOG", filepath.Join(t.TempDir(), "sidecar.log"))
+	t.Setenv("SIDECAR_TESTDATA", testdata)
+	t.Setenv("SIDECAR_EMACS", filepath.Join(repo, "editors/emacs"))
+	if out, err := runEmacs(t, emacs, dir, "--load", filepath.Join(testdata, "fundamental.el")); err != nil || !strings.Contains(out, "\ndone") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // emacsWithEglot is the program, if there is one that has what the plug-in needs.
 func emacsWithEglot(t *testing.T) string {
 	t.Helper()

@@ -62,6 +62,22 @@ func TestNeovim(t *testing.T) {
 	}
 }
 
+// TestNeovimDraws: a hunk is drawn in a file while its user writes elsewhere.
+func TestNeovimDraws(t *testing.T) {
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		needs.Skip(t, needs.Neovim, "no nvim on this machine; make test installs it")
+	}
+	dir := t.TempDir()
+	e2e.Write(t, filepath.Join(dir, "main.go"), sampleGo)
+	if err := ownfile.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := runNeovim(t, nvim, program.ServerAnywhere(t), dir, "drawn.lua"); err != nil || !strings.Contains(out, "\ndone") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // TestNeovimWorld: an agent's work is tested in Neovim before anything of it is on the disk.
 func TestNeovimWorld(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")
