@@ -139,8 +139,12 @@ type Options struct {
 	Env    []string // for the server, NAME=value
 	In     []string // a command line that the program's own is the rest of
 	Home   string   // of its user; "" is an empty one
+	More   []string // arguments besides its own
 
 	Terminal bool // it has one, and no server
+
+	// Person reads what is new in the terminal and returns what the user types; nil: they only look.
+	Person func(shown string) (typed string)
 }
 
 // Client is a program that runs.
@@ -181,14 +185,14 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 		c.home = o.Home
 	}
 	args, env := p.start(c, o)
-	argv := append(append(slices.Clone(o.In), o.Path), args...)
+	argv := slices.Concat(o.In, []string{o.Path}, args, o.More)
 	c.cmd = exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	c.cmd.Dir = o.Dir
 	c.cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, append(env, o.Env...)...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
 	procgroup.Own(c.cmd)
 	c.cmd.WaitDelay = time.Second // what it leaves may hold its output
-	if err := c.begin(o.Terminal); err != nil {
+	if err := c.begin(o); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -203,8 +207,8 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 }
 
 // begin starts the program, in a terminal of its own if it is to have one.
-func (c *Client) begin(terminal bool) error {
-	if !terminal {
+func (c *Client) begin(o Options) error {
+	if !o.Terminal {
 		return c.cmd.Start()
 	}
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.SysProcAttr = nil, nil, nil // it gets a session, which is a group, too
@@ -214,8 +218,27 @@ func (c *Client) begin(terminal bool) error {
 		return err
 	}
 	c.t.Cleanup(func() { _ = tty.Close() })
-	go func() { _, _ = io.Copy(&c.out, tty) }()
+	var to io.Writer = &c.out
+	if o.Person != nil {
+		to = io.MultiWriter(to, answering{tty, o.Person})
+	}
+	go func() { _, _ = io.Copy(to, tty) }()
 	return nil
+}
+
+// answering types what a person answers to what they see.
+type answering struct {
+	tty    io.Writer
+	person func(shown string) string
+}
+
+func (a answering) Write(b []byte) (int, error) {
+	if typed := a.person(string(b)); typed != "" {
+		if _, err := io.WriteString(a.tty, typed); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
 }
 
 // Turn waits until the program asks its model.
