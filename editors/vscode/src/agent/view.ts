@@ -41,6 +41,9 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   readonly author: (session: string) => string | undefined;
   /** The title of a session's run. */
   readonly titleOf = (session: string): string | undefined => this.work.runs.list.find(r => r.session === session)?.title || undefined;
+  /** The runs that have not ended, the newest first. */
+  get openRuns(): RunInfo[] { return this.work.runs.list.filter(r => r.state !== 'ended'); }
+  readonly agentTitle = (run: RunInfo): string => visible(this.work.runs.agent(run.agent)?.title ?? run.agent);
   get onDidAllow(): vscode.Event<void> { return this.work.onDidAllow; }
   private started = 0; // so many runs were there
   private readonly turned = new vscode.EventEmitter<void>();
@@ -54,7 +57,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     const key = 'agent.decisions', decided = { get: () => context.workspaceState.get<Decision[]>(key, []), set: (all: Decision[]) => void context.workspaceState.update(key, all) };
     this.author = session => {
       const run = runs.list.find(r => r.session === session);
-      return run && visible(runs.agent(run.agent)?.title ?? run.agent);
+      return run && this.agentTitle(run);
     };
     review.author = this.author;
     this.work = new Work(ask, runs, review, pending, decided, () => this.showChanges());
@@ -93,9 +96,10 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       'sidecar.addToAgent': (uri?: vscode.Uri) => this.add(uri),
       'sidecar.useSkill': () => this.useSkill(),
       'sidecar.openAgentInEditor': () => this.openEditor(this.used?.run),
-      'sidecar.stopRun': () => this.withRun(t('Stop'), r => r.state === 'running' || r.state === 'waiting', run => this.work.control(run, 'cancel')),
+      'sidecar.showRun': (r?: RunInfo) => this.show(r?.run),
+      'sidecar.stopRun': (r?: RunInfo) => r?.run ? this.work.control(r.run, 'cancel') : this.withRun(t('Stop'), r => r.state === 'running' || r.state === 'waiting', run => this.work.control(run, 'cancel')),
       'sidecar.stopAllRuns': () => this.work.stopAll(),
-      'sidecar.closeRun': () => this.withRun(t('Close run'), r => r.state !== 'ended', run => this.work.control(run, 'close')),
+      'sidecar.closeRun': (r?: RunInfo) => r?.run ? this.work.control(r.run, 'close') : this.withRun(t('Close run'), r => r.state !== 'ended', run => this.work.control(run, 'close')),
       'sidecar.agentDetail': () => this.pickDetail(),
       'sidecar.agentDocument': () => this.withRun(t('Open as document'), () => true, async run => this.parts.showText(`${readable(this.work.runs.info(run)?.title ?? '')}.md`, conversation(this.work.runs.info(run), await this.work.runs.whole(run), t))),
       'sidecar.agentMode': () => this.pick(undefined, 'sidecarMode'),
