@@ -185,7 +185,7 @@ async function others() {
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('.drawing svg').nth(1).waitFor();
   await take('diagrams');
   await me.command('View: Close All Editors');
-  await (await me.manage('Metrics')).locator('td code').first().waitFor();
+  await (await me.manage('Metrics')).locator('th code').first().waitFor();
   await take('metrics');
   await me.agent('sidecar.shadow.create', { id: 'faster-sort' });
   await (await me.item('Shadow Workspaces', 'faster-sort')).waitFor();

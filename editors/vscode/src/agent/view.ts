@@ -15,6 +15,7 @@ import { addAgent, readable } from './open';
 import { agentPage } from './page/html';
 import { visible } from './page/safe';
 import { Pane } from './pane';
+import { crowds, type Size } from './room';
 import { pickAgent, pickMode, pickOwn, pickRun, pickSkill } from './picks';
 import { Runs, type Change } from './runs';
 import { did } from '../walk';
@@ -72,6 +73,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       showLog: () => server.log.show(true),
       restart: () => server.restart(),
       seen: () => this.telling.refresh(),
+      sized: (pane, size) => this.makeRoom(pane, size),
     };
     server.commands.set('sidecar.agent.show', (a: { run: string; at?: number }) => this.showMessage({ run: a.run, seq: a.at })); // of a lens
     server.onDidChange(health => {
@@ -81,6 +83,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       this.showViews();
     });
     pending.onDidChange(() => this.showChanges());
+    review.onDidSee(() => this.side?.put('measure', () => ({ type: 'measure' })));
   }
 
   /** Takes what the server tells of a run. */
@@ -243,6 +246,13 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       const info = this.work.runs.info(pane.run);
       shown.title?.(info ? `${glyph(info)} ${info.title}` : '');
       shown.badge?.(this.telling.waiting);
+    }
+  }
+
+  // In a narrow window the bar is put away when a person opens a diff; the view Agents and Ctrl+Alt+Home bring it back.
+  private makeRoom(pane: Pane, size: Size): void {
+    if (pane === this.side && pane.visible() && crowds(size)) {
+      void vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
     }
   }
 

@@ -67,12 +67,12 @@ export class AgentTree implements vscode.TreeDataProvider<Node>, vscode.Disposab
 
   private run(r: RunInfo): vscode.TreeItem {
     const agent = this.runs.agentTitle(r), busy = r.state === 'running' || r.state === 'waiting';
-    const item = new vscode.TreeItem(visible(r.title.split('\n')[0]!.slice(0, 200)) || agent);
+    const item = new vscode.TreeItem(agent); // short, so that the state is seen in a narrow bar
     item.id = `run ${r.run}`;
     item.contextValue = busy ? 'runBusy' : 'run';
-    item.description = [r.title ? agent : '', stateWord(r, t), r.pending > 0 ? r.pending === 1 ? t('1 file pending') : t('{0} files pending', r.pending) : ''].filter(Boolean).join(' · ');
+    item.description = [stateWord(r, t), visible(r.title.split('\n')[0]!.slice(0, 200)), r.pending > 0 ? r.pending === 1 ? t('1 file pending') : t('{0} files pending', r.pending) : ''].filter(Boolean).join(' · ');
     item.iconPath = r.state === 'running' ? new vscode.ThemeIcon('sync~spin') : r.state === 'waiting' ? new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground')) : new vscode.ThemeIcon(r.state === 'paused' ? 'debug-pause' : 'hubot');
-    item.tooltip = `${agent}\n${r.openedAt && new Date(r.openedAt).toLocaleString()}`;
+    item.tooltip = [visible(r.title.slice(0, 2000)), r.openedAt && new Date(r.openedAt).toLocaleString()].filter(Boolean).join('\n');
     item.command = { command: 'sidecar.showRun', title: t('Show'), arguments: [r] };
     item.accessibilityInformation = { label: `${String(item.label)}, ${item.description}` };
     return item;

@@ -72,11 +72,10 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
   }
 
   private host(panel: vscode.WebviewPanel): void {
-    const icon = (of: string) => vscode.Uri.joinPath(this.context.extensionUri, `media/agent-${of}.svg`);
     const read = (name: string) => fs.readFileSync(path.join(this.context.extensionPath, 'dist', name), 'utf8');
     this.panel?.dispose();
     this.panel = panel;
-    panel.iconPath = { light: icon('light'), dark: icon('dark') };
+    panel.iconPath = new vscode.ThemeIcon('gear');
     panel.webview.options = { enableScripts: true, enableCommandUris: false, localResourceRoots: [], portMapping: [] };
     panel.webview.onDidReceiveMessage(m => {
       const message = checkFromPage(m);

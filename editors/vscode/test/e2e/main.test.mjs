@@ -389,7 +389,7 @@ test('activity, metrics, sessions and tools', async () => {
   await me.act('Activity', 'Asked: Which colour', 'Asked: Which colour', 'the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.command('sidecar.showMetrics');
   const metrics = await me.manage('Metrics');
-  await metrics.locator('td code', { hasText: 'edit_file' }).waitFor();
+  await metrics.locator('th code', { hasText: 'edit_file' }).waitFor();
   await me.shot('manage-metrics');
   await me.command('View: Close All Editors');
 });

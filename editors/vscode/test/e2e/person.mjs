@@ -15,6 +15,9 @@ export async function eventually(what, look, ms = 90_000) {
   }
 }
 
+/** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
+export const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
+
 /** The themes of pictures, by the names of VS Code's and the class that it gives its workbench, and the widths: a narrow window and a usual one. */
 export const themes = { light: ['Light Modern', 'vs'], dark: ['Dark Modern', 'vs-dark'], hc: ['Default High Contrast', 'hc-black'] };
 const widths = [900, 1440];
@@ -165,20 +168,24 @@ export function person(page, { agentPort, shots }) {
     modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
     original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
     title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),
+    /** The frame of a page of ours that has what fits the selector, if one has. */
+    async frame(selector) {
+      for (const frame of page.frames()) {
+        if (await soon(frame.locator(selector).count()) > 0) { return frame; }
+      }
+      return undefined;
+    },
     /** The frame of the page "Manage" with a tab of it on the screen. */
     async manage(title) {
       return eventually(`the tab ${title}`, async () => {
-        let frame;
-        for (const each of page.frames()) {
-          if (await each.locator('#panel').count().catch(() => 0) > 0) { frame = each; }
-        }
+        const frame = await me.frame('#panel');
         if (!frame) {
           await me.agent('sidecar.manage');
           return false;
         }
         const tab = frame.getByRole('tab', { name: title });
-        if (await tab.getAttribute('aria-selected', { timeout: 3000 }) === 'true') { return frame; }
-        await tab.click({ timeout: 3000 });
+        if (await soon(tab.getAttribute('aria-selected')) === 'true') { return frame; }
+        await soon(tab.click({ timeout: 3000 }));
         return false;
       });
     },

@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
 import { about, Calls, callText, deed, summary, told, took } from '../../src/activity/calls';
+import { crowds } from '../../src/agent/room';
 import { askVersion, builtFor, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
 import { checkFromPage } from '../../src/manage/rows';
@@ -247,6 +248,10 @@ test('metrics are shares of the longest bar, and the most called tool comes firs
   assert.deepEqual(first!.went, [{ kind: 'ok', share: 0.5 }, { kind: 'no', share: 0.25 }, { kind: 'bad', share: 0.25 }]);
   assert.deepEqual([first!.tool, first!.wentText, first!.p95, first!.failures], ['often', 'ok 2, denied 1, failed 1', '2.5 s', 'timeout 1']);
   assert.deepEqual([second!.tool, second!.went[0]!.share], ['seldom', 0.25]);
+});
+
+test('the Agent view crowds a diff in a narrow window, and where its width is not known it stays', () => {
+  assert.deepEqual([{ window: 900, own: 300 }, { window: 1100, own: 300 }, { window: 1200, own: 500 }, { window: 0, own: 300 }].map(crowds), [true, false, true, false]);
 });
 
 test('the page "Manage" is heard where it says what it may', () => {

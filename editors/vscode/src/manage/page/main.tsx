@@ -119,10 +119,10 @@ function Metrics({ rows }: { rows: MetricRow[] }) {
         <span><i class="key time" />{t('half of the calls took no longer')}</span><span><i class="key tail" />{t('95 of 100')}</span></p>
       <div class="wide" role="region" aria-label={t('Metrics')} tabIndex={0}>
         <table>
-          <thead><tr><th>{t('Tool')}</th><th class="n">{t('Calls')}</th><th /><th class="n">p50</th><th class="n">p95</th><th class="n">{t('most')}</th><th>{t('Time')}</th><th>{t('Failures')}</th></tr></thead>
+          <thead><tr><th scope="col">{t('Tool')}</th><th scope="col" colSpan={2}>{t('Calls')}</th><th scope="col" class="n">p50</th><th scope="col" class="n">p95</th><th scope="col" class="n">{t('most')}</th><th scope="col">{t('Time')}</th></tr></thead>
           <tbody>{rows.map(m => (
-            <tr key={m.tool}><td><code>{visible(m.tool)}</code></td><td class="n">{m.calls}</td><td class="drawn">{bar(m.went, m.wentText)}</td>
-              <td class="n">{m.p50}</td><td class="n">{m.p95}</td><td class="n">{m.most}</td><td class="drawn">{bar(m.took, `p50 ${m.p50}, p95 ${m.p95}`)}</td><td>{visible(m.failures)}</td></tr>
+            <tr key={m.tool}><th scope="row"><code>{visible(m.tool)}</code>{m.failures && <div class="more dim">{visible(m.failures)}</div>}</th><td class="count">{m.calls}</td><td class="drawn">{bar(m.went, m.wentText)}</td>
+              <td class="n">{m.p50}</td><td class="n">{m.p95}</td><td class="n">{m.most}</td><td class="drawn">{bar(m.took, `p50 ${m.p50}, p95 ${m.p95}`)}</td></tr>
           ))}</tbody>
         </table>
       </div>
