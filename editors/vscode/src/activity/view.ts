@@ -56,7 +56,7 @@ export class Activity implements vscode.TextDocumentContentProvider, vscode.Disp
   register(): vscode.Disposable {
     return vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-      vscode.commands.registerCommand('sidecar.showCall', async (call?: Call) => call && vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uriOf(call)), { preview: true })),
+      vscode.commands.registerCommand('sidecar.showCall', async (call?: Call) => call ? vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uriOf(call)), { preview: true }) : vscode.commands.executeCommand('sidecar.manage', 'activity')),
       vscode.commands.registerCommand('sidecar.clearActivity', () => { this.calls.clear(); this.changed.fire(); }));
   }
 

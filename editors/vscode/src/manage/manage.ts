@@ -43,6 +43,9 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
       vscode.window.registerWebviewPanelSerializer(editorId, this),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.showState()),
       command('sidecar.manage', (tab?: unknown) => this.show(tabs.find(each => each === tab))),
+      // Keys that a person has given to views of before lead to where they are now.
+      ...tabs.filter(tab => tab !== 'metrics').map(tab => command(`sidecar.${tab}.focus`, () => this.show(tab))),
+      command('sidecar.questions.focus', () => vscode.commands.executeCommand('sidecar.agents.focus')),
       command('sidecar.showMetrics', () => this.show('metrics')),
       command('sidecar.findTool', () => this.show('tools', true)));
   }

@@ -74,6 +74,10 @@ test('a command brings to its tab, and what can\'t be done is not offered', asyn
   await me.command('sidecar.findTool');
   const f = await me.manage('Tools');
   await eventually('the filter', () => f.locator('#filter').evaluate(el => el === document.activeElement));
+  for (const [command, tab] of [['sidecar.plugins.focus', 'Plugins'], ['sidecar.showMetrics', 'Metrics'], ['sidecar.showCall', 'Activity']]) { // of views of before
+    await me.agent(command);
+    await f.getByRole('tabpanel', { name: tab }).waitFor();
+  }
   await (await me.manage('Shadow Workspaces')).locator('.note', { hasText: 'it takes a git repository' }).waitFor();
   assert.equal(await f.getByRole('button', { name: 'Create' }).count(), 0);
   for (const args of [['init', '-q', '-b', 'main'], ['add', '.'], ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '-q', '-m', 'first']]) { execFileSync('git', args, { cwd: box.ws }); }
