@@ -139,7 +139,7 @@ async function others() {
   ]) { await me.call(tool, args); }
   await me.unfold(me.row('count.go').first());
   await me.click(me.row('count.go').first(), 'the diff', async () => /ToLower/.test(await me.text(me.modified)));
-  await page.locator('.monaco-diff-editor .codelens-decoration a', { hasText: 'Accept' }).first().waitFor();
+  await page.locator('.monaco-diff-editor .codelens-decoration a:visible', { hasText: 'Accept' }).first().waitFor();
   await take('review');
   await me.command('SideCar: Show All Diffs');
   await eventually('all', async () => /count/.test(await me.text(page.locator('.multiDiffEntry'))));

@@ -37,7 +37,7 @@ const bar = page => page.locator('.part.auxiliarybar');
 test('the side bar has two views, and the title of each leads to the page', async () => {
   await me.reveal();
   await me.shows('mode', /cautious/);
-  assert.deepEqual(await page.locator('.sidebar .pane-header h3.title').allInnerTexts(), ['Pending Changes', 'Agents']);
+  assert.deepEqual(await page.locator('.sidebar .pane-header h3.title').allTextContents(), ['Pending Changes', 'Agents']);
   await me.view('Agents').locator('.welcome-view-content', { hasText: 'No agent is running' }).waitFor();
   await me.shot('first-screen');
   for (const view of ['Agents', 'Pending Changes']) {
