@@ -28,7 +28,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
   private panel: vscode.WebviewPanel | undefined;
   private ready = false;
   private tab: TabId = 'activity';
-  private find = false;
+  private focus: 'tab' | 'filter' | undefined; // to be given to a page that is not there yet
   private offered: Row[] = []; // by the page as it is
   private asked = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
 
   private show(tab: TabId | undefined, find = false): void {
     this.tab = tab ?? this.tab;
-    this.find = find;
+    this.focus = find ? 'filter' : 'tab';
     if (!this.panel) {
       this.host(vscode.window.createWebviewPanel(editorId, t('Manage SideCar'), vscode.ViewColumn.Active));
       return; // the page says when it stands
@@ -83,7 +83,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     panel.webview.onDidReceiveMessage(m => {
       const message = checkFromPage(m);
       if (message) {
-        void this.hear(message);
+        this.hear(message).catch(e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
       }
     });
     panel.onDidChangeViewState(() => { this.ready &&= panel.visible; }); // VS Code ends a page that is not on the screen
@@ -127,8 +127,10 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
   }
 
   private turn(): void {
-    this.say({ type: 'show', tab: this.tab, ...(this.find ? { find: true } : {}) });
-    this.find = false;
+    if (this.ready) {
+      this.say({ type: 'show', tab: this.tab, ...(this.focus ? { focus: this.focus } : {}) });
+      this.focus = undefined;
+    }
     void this.showRows();
   }
 

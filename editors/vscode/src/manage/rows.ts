@@ -44,8 +44,8 @@ export type ToPage =
   | { type: 'state'; health: 'starting' | 'running' | 'stopped' | 'failed'; tabs: Tab[]; words?: Record<string, string> }
   /** What a tab shows; or why that is not known. */
   | { type: 'rows'; tab: TabId; rows: Row[]; metrics?: MetricRow[]; error?: string }
-  /** A person was brought to a tab, or to its filter. */
-  | { type: 'show'; tab: TabId; find?: boolean };
+  /** The tab that is shown; a person who has asked for it is brought there, or to its filter. */
+  | { type: 'show'; tab: TabId; focus?: 'tab' | 'filter' };
 
 export type FromPage =
   | { type: 'ready'; tab?: TabId }

@@ -149,8 +149,8 @@ window.addEventListener('message', e => {
       break;
     case 'show':
       turn(m.tab);
-      document.getElementById(m.find ? 'filter' : `tab-${m.tab}`)?.focus();
-      if (m.find) { document.querySelector<HTMLInputElement>('#filter')?.select(); }
+      if (m.focus) { document.getElementById(m.focus === 'filter' ? 'filter' : `tab-${m.tab}`)?.focus(); }
+      if (m.focus === 'filter') { document.querySelector<HTMLInputElement>('#filter')?.select(); }
   }
 });
 host.postMessage({ type: 'ready', tab });
