@@ -132,7 +132,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode unit-vscode test-vscode test-vscode-floor bench-vscode pictures
+.PHONY: vsix vscode unit-vscode test-vscode test-vscode-floor bench-vscode pictures screens
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -158,6 +158,9 @@ test-vscode-floor: vsix ## the same in the oldest workbench that it runs in
 
 pictures: vsix ## those of the README and of the extension, in the workbench with a real agent whose model is scripted, into editors/vscode/build/pictures; ONLY=agent takes that with the agent alone
 	$(call VSCODE_IN,workbench) node scripts/pictures.mjs sidecar-$(VSCODE_TARGET).vsix build/pictures $(ONLY)
+
+screens: vsix ## what the extension's tests see, in light, dark and high contrast at 900 and 1,440 pixels, into editors/vscode/build/screens; ONLY=manage takes those of test/e2e/manage.test.mjs alone
+	$(call VSCODE_IN,workbench) VSIX=sidecar-$(VSCODE_TARGET).vsix WORKBENCH=newest SHOTS=build/screens node --test --test-concurrency=1 --test-reporter=spec $(if $(ONLY),test/e2e/$(ONLY).test.mjs,$$(grep -L agentStep.mjs test/e2e/*.test.mjs))
 
 bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
 	$(call VSCODE_IN,workbench) timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix

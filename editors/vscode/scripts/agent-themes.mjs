@@ -6,7 +6,7 @@ import * as path from 'node:path';
 import { browse, sandbox, serve } from '../test/e2e/workbench.mjs';
 
 const here = path.join(import.meta.dirname, '..');
-const used = [...new Set(fs.readFileSync(path.join(here, 'src/agent/page/style.css'), 'utf8').match(/--vscode-[\w-]+/g))].sort();
+const used = [...new Set(['base', 'style'].flatMap(name => fs.readFileSync(path.join(here, `src/agent/page/${name}.css`), 'utf8').match(/--vscode-[\w-]+/g)))].sort();
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'hc-dark': 'Default High Contrast', 'hc-light': 'Default High Contrast Light' };
 const out = {};
 for (const [name, theme] of Object.entries(themes)) {

@@ -23,9 +23,9 @@ await esbuild.build({
   entryPoints: [path.join(here, 'src/extension.ts'), path.join(here, 'src/library.ts')], outdir: path.join(out, 'dist'), external: ['vscode', './library'],
   bundle: true, platform: 'node', format: 'cjs', target: 'node20', supported: { 'dynamic-import': false }, minify: !dev, sourcemap: dev ? 'inline' : false, logLevel: 'warning',
 });
-// The page of the Agent view, with the licences of what is in it.
+// The pages of the Agent view and of what is managed, with the licences of what is in them.
 const { metafile } = await esbuild.build({
-  entryPoints: { agent: path.join(here, 'src/agent/page/main.tsx') }, outdir: path.join(out, 'dist'), absWorkingDir: here, metafile: true,
+  entryPoints: { agent: path.join(here, 'src/agent/page/main.tsx'), manage: path.join(here, 'src/manage/page/main.tsx') }, outdir: path.join(out, 'dist'), absWorkingDir: here, metafile: true,
   bundle: true, format: 'iife', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', minify: !dev, legalComments: 'none', logLevel: 'warning',
 });
 const used = [...new Set(Object.keys(metafile.inputs).flatMap(f => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(f)?.[1] ?? []))].sort();

@@ -90,7 +90,7 @@ try {
 
 /** Takes a picture in both themes. */
 async function take(name, clip) {
-  for (const [suffix, theme] of [['-light', 'Light'], ['', 'Dark']]) {
+  for (const [suffix, theme] of [['-light', 'light'], ['', 'dark']]) {
     await me.theme(theme);
     await page.mouse.move(700, 8);
     await page.waitForTimeout(900); // for the picture alone
@@ -139,7 +139,7 @@ async function others() {
   ]) { await me.call(tool, args); }
   await me.unfold(me.row('count.go').first());
   await me.click(me.row('count.go').first(), 'the diff', async () => /ToLower/.test(await me.text(me.modified)));
-  await page.locator('.monaco-diff-editor .codelens-decoration a', { hasText: 'Accept' }).first().waitFor();
+  await page.locator('.monaco-diff-editor .codelens-decoration a:visible', { hasText: 'Accept' }).first().waitFor();
   await take('review');
   await me.command('SideCar: Show All Diffs');
   await eventually('all', async () => /count/.test(await me.text(page.locator('.multiDiffEntry'))));
@@ -160,7 +160,7 @@ async function others() {
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
   await me.command('Notifications: Clear All Notifications');
   void me.call('edit_file', { path: 'count/count.go', search: 'const Most = 10', replace: 'const Most = 100' }).catch(() => {});
-  await me.view('Questions').locator('.monaco-list-row').first().click();
+  await me.view('Agents').locator('.monaco-list-row').first().click();
   await eventually('the question', async () => /const Most/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await take('question');
   await me.command('SideCar: Deny');
@@ -185,14 +185,12 @@ async function others() {
   await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('.drawing svg').nth(1).waitFor();
   await take('diagrams');
   await me.command('View: Close All Editors');
-  await me.command('SideCar: Show Metrics');
-  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code').first().waitFor();
+  await (await me.manage('Metrics')).locator('th code').first().waitFor();
   await take('metrics');
-  await me.command('View: Close All Editors');
   await me.agent('sidecar.shadow.create', { id: 'faster-sort' });
-  await me.open('Shadow Workspaces');
-  await me.open('Sessions');
-  await me.row('faster-sort', 'Shadow Workspaces').waitFor();
+  await (await me.item('Shadow Workspaces', 'faster-sort')).waitFor();
+  await take('manage');
+  await me.command('View: Close All Editors');
   await me.pick('Welcome: Open Walkthrough...', 'Work with agents in SideCar');
   await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
   await take('walkthrough');

@@ -6,11 +6,10 @@ import { announce } from './mcp/announce';
 import { mcpServers, registerMcpServers } from './mcp/servers';
 import { plugins, registerPlugins } from './plugins/plugins';
 import { Diagrams } from './diagrams/panel';
-import { registerMetrics } from './metricsPanel';
+import { Manage } from './manage/manage';
 import type { AgentEvent } from './agent/event';
 import { AgentView } from './agent/view';
 import type { CallEvent, IndexStatus, ReviewList } from './protocol';
-import { QuestionTree } from './questions/view';
 import { Questions } from './questions/questions';
 import { Review } from './review/commands';
 import { nothing } from './review/model';
@@ -22,10 +21,11 @@ import { tellSelection } from './selection';
 import { Status } from './status';
 import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
-import { ToolTree } from './tools/view';
+import { tools } from './tools/list';
 import { did } from './walk';
 import { registerSessions, sessions } from './agents/sessions';
 import { registerShadows, shadows } from './agents/shadows';
+import { AgentTree } from './agents/tree';
 
 let server: Server | undefined;
 
@@ -33,9 +33,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('SideCar', { log: true });
   server = new Server(context, log);
   const s = server, started = () => s.start();
-  const pending = new Pending(context.workspaceState), questions = new Questions(s), tools = new ToolTree(s), runner = new Runner(s, tools);
+  const pending = new Pending(context.workspaceState), questions = new Questions(s), runner = new Runner(s);
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
-  const sessionView = sessions(s, session => agent.titleOf(session)), shadowView = shadows(s), mcpView = mcpServers(s), pluginView = plugins(s);
+  const lists = { tools: tools(s), sessions: sessions(s, session => agent.titleOf(session)), shadows: shadows(s), mcp: mcpServers(s), plugins: plugins(s) };
+  const manage = new Manage(context, s, { activity, ...lists });
   const output = new Output(s, pending), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
@@ -51,27 +52,24 @@ export function activate(context: vscode.ExtensionContext): void {
   s.onDidChange(health => health === 'failed' && pending.set(nothing));
   answerDiagnostics(s);
   activity.onDidStart(e => void status.watchIndex(e));
-  activity.onDidChangeTools(() => {
-    tools.refresh();
-    mcpView.refresh();
-  });
+  activity.onDidChangeTools(() => manage.changed('tools', 'mcp'));
+  activity.onDidChangeCalls(() => manage.changed('activity'));
   activity.onDidComplete(e => {
     output.refresh();
-    sessionView.refresh();
-    shadowView.refresh();
+    manage.changed('sessions', 'shadows', 'metrics');
     void status.watchIndex(e);
   });
+  for (const tab of ['tools', 'sessions', 'shadows', 'mcp', 'plugins'] as const) { lists[tab].onDidChange(() => manage.changed(tab)); }
 
   context.subscriptions.push(
-    log, pending, output, tree, tools, activity, status, sessionView, shadowView, mcpView, new QuestionTree(questions),
+    log, pending, output, tree, activity, status, ...Object.values(lists), manage, manage.register(), new AgentTree(questions, agent),
     review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending, uri => review.leadOn(uri)),
-    registerSessions(s, sessionView), registerShadows(s, shadowView, runner), registerMcpServers(s, mcpView), registerPlugins(s, pluginView), registerMetrics(s, activity),
+    registerSessions(s, lists.sessions), registerShadows(s, lists.shadows, runner), registerMcpServers(s, lists.mcp), registerPlugins(s, lists.plugins),
     new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),
     command('sidecar.pickMode', () => status.pick()),
-    command('sidecar.refreshTools', () => tools.refresh()),
-    command('sidecar.findTool', () => tools.find()),
+    command('sidecar.refreshTools', () => lists.tools.refresh()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void s.restart()),
     vscode.workspace.onDidChangeConfiguration(e => {
       if (e.affectsConfiguration('sidecar.server.path')) {

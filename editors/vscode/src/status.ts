@@ -96,7 +96,7 @@ export class Status implements vscode.Disposable {
     this.count.text = [n > 0 ? `$(diff) ${n}` : '', q > 0 ? `$(question) ${q}` : ''].filter(Boolean).join('  ');
     this.count.tooltip = [n > 0 ? (n === 1 ? t('1 file with pending changes') : t('{0} files with pending changes', n)) : '', q > 0 ? (q === 1 ? t('1 question waits for you') : t('{0} questions wait for you', q)) : ''].filter(Boolean).join('\n');
     this.count.backgroundColor = q > 0 ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    this.count.command = q > 0 ? 'sidecar.questions.focus' : 'sidecar.pending.focus';
+    this.count.command = q > 0 ? 'sidecar.agents.focus' : 'sidecar.pending.focus';
     n + q > 0 ? this.count.show() : this.count.hide();
   }
 

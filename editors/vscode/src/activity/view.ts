@@ -1,20 +1,28 @@
-// The view "Activity": each call as it happens.
+// Activity: each call as it happens.
 import * as vscode from 'vscode';
+import type { Row } from '../manage/rows';
 import type { CallEvent } from '../protocol';
-import { Calls, callText, decisionText, deed, stateName, told, took, type Call } from './calls';
+import { Calls, callText, deed, stateName, told, took, type Call } from './calls';
 
 const scheme = 'sidecar-call';
 
 /** Events that come faster than this, in milliseconds, are shown together. */
 const pause = 80;
 
+const idOf = (call: Call) => `${call.session}/${call.id}`;
+
+const signs: Record<Call['state'], Pick<Row, 'sign' | 'look'>> = {
+  running: { sign: 'spinner' }, asking: { sign: 'question', look: 'needs' }, ok: { sign: 'check', look: 'good' }, failed: { sign: 'cross', look: 'bad' }, denied: { sign: 'stop', look: 'needs' },
+};
+
 /** A call's document shows what is known by now, output as it comes. */
 const uriOf = (call: Call) => vscode.Uri.from({ scheme, path: `/${call.tool}.md`, query: `${call.session}/${call.id}` });
 
-export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocumentContentProvider, vscode.Disposable {
+export class Activity implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly calls = new Calls();
   private readonly changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeTreeData = this.changed.event;
+  /** There are other calls, or more is known of one. */
+  readonly onDidChangeCalls = this.changed.event;
   private readonly grown = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.grown.event;
   private readonly begun = new vscode.EventEmitter<Call>();
@@ -23,14 +31,9 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   readonly onDidComplete = this.ended.event;
   private readonly others = new vscode.EventEmitter<void>();
   readonly onDidChangeTools = this.others.event;
-  private readonly view: vscode.TreeView<Call>;
   private timer: NodeJS.Timeout | undefined;
   /** The name of a session's agent, if known. */
   author: (session: string) => string | undefined = () => undefined;
-
-  constructor() {
-    this.view = vscode.window.createTreeView('sidecar.activity', { treeDataProvider: this });
-  }
 
   /** Takes what the server tells of a call. */
   take(e: CallEvent): void {
@@ -53,7 +56,7 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
   register(): vscode.Disposable {
     return vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
-      vscode.commands.registerCommand('sidecar.showCall', async (call: Call) => vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uriOf(call)), { preview: true })),
+      vscode.commands.registerCommand('sidecar.showCall', async (call?: Call) => call ? vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uriOf(call)), { preview: true }) : vscode.commands.executeCommand('sidecar.manage', 'activity')),
       vscode.commands.registerCommand('sidecar.clearActivity', () => { this.calls.clear(); this.changed.fire(); }));
   }
 
@@ -71,25 +74,18 @@ export class Activity implements vscode.TreeDataProvider<Call>, vscode.TextDocum
     }, pause);
   }
 
-  getChildren(call?: Call): Call[] { return call ? [] : this.calls.list.filter(told); }
-
-  getTreeItem(call: Call): vscode.TreeItem {
-    const item = new vscode.TreeItem(deed(call, vscode.l10n.t, this.author(call.session)));
-    item.id = `${call.session}/${call.id}`;
-    item.description = [call.state === 'asking' || call.state === 'failed' || call.state === 'denied' ? stateName(call.state, vscode.l10n.t) : '', took(call.durationMs, vscode.l10n.t)].filter(Boolean).join(' · ');
-    const [icon, color] = {
-      running: ['sync~spin', ''], asking: ['question', 'list.warningForeground'], ok: ['check', 'testing.iconPassed'],
-      failed: ['error', 'list.errorForeground'], denied: ['circle-slash', 'list.warningForeground'],
-    }[call.state] as [string, string];
-    item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-    item.tooltip = [`${call.tool} · ${call.session}`, decisionText(call, vscode.l10n.t), call.message, call.output.slice(-400)].filter(Boolean).join('\n');
-    item.command = { command: 'sidecar.showCall', title: vscode.l10n.t('Show'), arguments: [call] };
-    item.accessibilityInformation = { label: `${String(item.label)}, ${stateName(call.state, vscode.l10n.t)}, ${item.description}` };
-    return item;
+  rows(): Row[] {
+    const t = vscode.l10n.t;
+    return this.calls.list.filter(told).map(call => ({
+      id: idOf(call), label: deed(call, t, this.author(call.session)), open: 'sidecar.showCall', actions: [], ...signs[call.state],
+      detail: [call.state === 'ok' ? '' : stateName(call.state, t), took(call.durationMs, t)].filter(Boolean).join(' · '),
+    }));
   }
+
+  item(id: string): Call | undefined { return this.calls.list.find(c => idOf(c) === id); }
 
   dispose(): void {
     clearTimeout(this.timer);
-    vscode.Disposable.from(this.view, this.changed, this.grown, this.begun, this.ended, this.others).dispose();
+    vscode.Disposable.from(this.changed, this.grown, this.begun, this.ended, this.others).dispose();
   }
 }

@@ -6,6 +6,7 @@ import { conversation, output } from './markdown';
 import { checkFromPage, type FromPage } from './messages';
 import { attachUris, openFile, openLink, readable } from './open';
 import type { Pane } from './pane';
+import type { Size } from './room';
 import type { Work } from './work';
 
 const t = vscode.l10n.t;
@@ -25,6 +26,7 @@ export interface Whole {
   showLog(): void;
   restart(): unknown;
   seen(): void;
+  sized(pane: Pane, size: Size): void;
 }
 
 /** Hears a page until it is gone. */
@@ -69,6 +71,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     budget: m => work.budget(m.run),
     newRun: m => work.again(pane, m.summaryOf),
     set: m => whole.setDetail(m.detail),
+    size: m => whole.sized(pane, m),
 
     link: m => openLink(m.target),
     open: m => openFile(m.path, m.line),

@@ -28,6 +28,8 @@ export type ToPage =
   | { type: 'focus' }
   | { type: 'show'; run: string; seq: number }
   | { type: 'find' }
+  /** Asks how wide the window is: the page of a bar is not told when that changes and it does not. */
+  | { type: 'measure' }
   /** Text for the composer, behind what is there; or in its place, or before it. */
   | { type: 'draft'; text: string; replace?: boolean; before?: boolean }
   /** What became of something that the page asked for, in a sentence; it stands above the composer. */
@@ -167,6 +169,8 @@ const shapes = {
 
   /** The questions that are on the screen, for as long as nothing else is said. */
   seen: { questions: list(id, 300) },
+  /** How wide the window and the page are, as was asked. */
+  size: { window: whole, own: whole },
   do: { what: one('showLog', 'restart', 'trust', 'addAgent', 'howToInstall'), agent: maybe(id) },
 };
 

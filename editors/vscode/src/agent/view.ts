@@ -15,6 +15,7 @@ import { addAgent, readable } from './open';
 import { agentPage } from './page/html';
 import { visible } from './page/safe';
 import { Pane } from './pane';
+import { crowds, type Size } from './room';
 import { pickAgent, pickMode, pickOwn, pickRun, pickSkill } from './picks';
 import { Runs, type Change } from './runs';
 import { did } from '../walk';
@@ -41,6 +42,9 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   readonly author: (session: string) => string | undefined;
   /** The title of a session's run. */
   readonly titleOf = (session: string): string | undefined => this.work.runs.list.find(r => r.session === session)?.title || undefined;
+  /** The runs that have not ended, the newest first. */
+  get openRuns(): RunInfo[] { return this.work.runs.list.filter(r => r.state !== 'ended'); }
+  readonly agentTitle = (run: RunInfo): string => visible(this.work.runs.agent(run.agent)?.title ?? run.agent);
   get onDidAllow(): vscode.Event<void> { return this.work.onDidAllow; }
   private started = 0; // so many runs were there
   private readonly turned = new vscode.EventEmitter<void>();
@@ -54,7 +58,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     const key = 'agent.decisions', decided = { get: () => context.workspaceState.get<Decision[]>(key, []), set: (all: Decision[]) => void context.workspaceState.update(key, all) };
     this.author = session => {
       const run = runs.list.find(r => r.session === session);
-      return run && visible(runs.agent(run.agent)?.title ?? run.agent);
+      return run && this.agentTitle(run);
     };
     review.author = this.author;
     this.work = new Work(ask, runs, review, pending, decided, () => this.showChanges());
@@ -69,6 +73,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       showLog: () => server.log.show(true),
       restart: () => server.restart(),
       seen: () => this.telling.refresh(),
+      sized: (pane, size) => this.makeRoom(pane, size),
     };
     server.commands.set('sidecar.agent.show', (a: { run: string; at?: number }) => this.showMessage({ run: a.run, seq: a.at })); // of a lens
     server.onDidChange(health => {
@@ -78,6 +83,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       this.showViews();
     });
     pending.onDidChange(() => this.showChanges());
+    review.onDidSee(() => this.side?.put('measure', () => ({ type: 'measure' })));
   }
 
   /** Takes what the server tells of a run. */
@@ -93,9 +99,10 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       'sidecar.addToAgent': (uri?: vscode.Uri) => this.add(uri),
       'sidecar.useSkill': () => this.useSkill(),
       'sidecar.openAgentInEditor': () => this.openEditor(this.used?.run),
-      'sidecar.stopRun': () => this.withRun(t('Stop'), r => r.state === 'running' || r.state === 'waiting', run => this.work.control(run, 'cancel')),
+      'sidecar.showRun': (r?: RunInfo) => this.show(r?.run),
+      'sidecar.stopRun': (r?: RunInfo) => r?.run ? this.work.control(r.run, 'cancel') : this.withRun(t('Stop'), r => r.state === 'running' || r.state === 'waiting', run => this.work.control(run, 'cancel')),
       'sidecar.stopAllRuns': () => this.work.stopAll(),
-      'sidecar.closeRun': () => this.withRun(t('Close run'), r => r.state !== 'ended', run => this.work.control(run, 'close')),
+      'sidecar.closeRun': (r?: RunInfo) => r?.run ? this.work.control(r.run, 'close') : this.withRun(t('Close run'), r => r.state !== 'ended', run => this.work.control(run, 'close')),
       'sidecar.agentDetail': () => this.pickDetail(),
       'sidecar.agentDocument': () => this.withRun(t('Open as document'), () => true, async run => this.parts.showText(`${readable(this.work.runs.info(run)?.title ?? '')}.md`, conversation(this.work.runs.info(run), await this.work.runs.whole(run), t))),
       'sidecar.agentMode': () => this.pick(undefined, 'sidecarMode'),
@@ -239,6 +246,13 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       const info = this.work.runs.info(pane.run);
       shown.title?.(info ? `${glyph(info)} ${info.title}` : '');
       shown.badge?.(this.telling.waiting);
+    }
+  }
+
+  // In a narrow window the bar is put away when a person opens a diff; the view Agents and Ctrl+Alt+Home bring it back.
+  private makeRoom(pane: Pane, size: Size): void {
+    if (pane === this.side && pane.visible() && crowds(size)) {
+      void vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
     }
   }
 

@@ -1,34 +1,52 @@
-// The views "Sessions" and "Shadows". They ask the server when they are looked at, and when something happened.
+// A list on the page "Manage" whose items are the answer to one command of the server.
 import * as vscode from 'vscode';
-import type { Server } from '../client';
+import type { Row } from '../manage/rows';
 
-/** A view whose items are the answer to one command. */
-export class ListView<T> implements vscode.TreeDataProvider<T>, vscode.Disposable {
+export class List<T> implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeTreeData = this.changed.event;
-  private readonly view: vscode.TreeView<T>;
-  private timer: NodeJS.Timeout | undefined;
+  /** It may say something else by now. */
+  readonly onDidChange = this.changed.event;
+  private items = new Map<string, T>();
 
-  constructor(id: string, private readonly server: Server, private readonly ask: () => Promise<T[]>, private readonly item: (t: T) => vscode.TreeItem) {
-    this.view = vscode.window.createTreeView(id, { treeDataProvider: this });
-    server.onDidChange(() => this.refresh());
+  constructor(private readonly ask: () => Promise<T[]>, private readonly row: (item: T) => Row) {}
+
+  /** Says that something has happened; who shows the list asks again. */
+  refresh(): void { this.changed.fire(); }
+
+  async rows(): Promise<Row[]> {
+    const all = (await this.ask()).map(item => ({ item, row: this.row(item) }));
+    this.items = new Map(all.map(({ item, row }) => [row.id, item]));
+    return all.map(({ row }) => row);
   }
 
-  /** Asks again soon if somebody is looking; VS Code asks by itself when the view is shown. */
-  refresh(): void {
-    if (this.view.visible) {
-      this.timer ??= setTimeout(() => { this.timer = undefined; this.changed.fire(); }, 150);
+  /** The item of a row that was given last. */
+  item(id: string): T | undefined { return this.items.get(id); }
+
+  /** An item that a person chooses, for a command that was run without one; those alone that offer the command. */
+  async pick(command: string, title: string): Promise<T | undefined> {
+    const fits = (await this.rows()).filter(r => r.actions.some(a => a.command === command));
+    if (fits.length === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('There is nothing that this could be done with.'));
+      return undefined;
     }
+    const chosen = await vscode.window.showQuickPick(fits.map(row => ({ label: row.label, description: row.detail, row })), { title });
+    return chosen && this.item(chosen.row.id);
   }
 
-  async getChildren(parent?: T): Promise<T[]> {
-    return parent || this.server.health !== 'running' ? [] : this.ask().catch(() => []);
+  /** A command about an item: what it fails at is told, and the list is asked for again. */
+  command(id: string, title: string, run: (item: T) => Promise<unknown>): vscode.Disposable {
+    return vscode.commands.registerCommand(id, async (item?: T) => {
+      try {
+        const chosen = item ?? await this.pick(id, title);
+        if (chosen) {
+          await run(chosen);
+        }
+      } catch (e) {
+        void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
+      }
+      this.refresh();
+    });
   }
 
-  getTreeItem(t: T): vscode.TreeItem { return this.item(t); }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.view.dispose();
-  }
+  dispose(): void { this.changed.dispose(); }
 }

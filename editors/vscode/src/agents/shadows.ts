@@ -1,46 +1,42 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { ShadowDiff, ShadowInfo, ShadowMerge } from '../protocol';
 import type { Runner } from '../tools/run';
-import { ListView } from './lists';
+import { List } from './lists';
 
 const t = vscode.l10n.t;
 
 const changed = (s: ShadowInfo) => (s.changed === 1 ? t('1 file changed') : t('{0} files changed', s.changed));
 
-export function shadows(server: Server): ListView<ShadowInfo> {
-  return new ListView('sidecar.shadows', server,
-    async () => (await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list')).shadows,
-    s => {
-      const item = new vscode.TreeItem(s.id);
-      item.id = s.id;
-      item.description = [changed(s), t('from {0}', s.base.slice(0, 8))].join(' · ');
-      item.iconPath = new vscode.ThemeIcon('repo-forked');
-      item.contextValue = 'shadow';
-      item.tooltip = `${s.path}\n${s.createdAt}`;
-      item.command = { command: 'sidecar.shadowDiff', title: t('Show diff'), arguments: [s] };
-      item.accessibilityInformation = { label: `${s.id}, ${item.description}` };
-      return item;
-    });
+/** Whether a shadow workspace can be made here: it is a working tree of a repository. */
+export function canShadow(): boolean {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  for (let dir = folder?.uri.fsPath ?? '', up = ''; dir && dir !== up; up = dir, dir = path.dirname(dir)) {
+    if (fs.existsSync(path.join(dir, '.git'))) {
+      return vscode.workspace.isTrusted;
+    }
+  }
+  return false;
 }
 
-export function registerShadows(server: Server, view: ListView<ShadowInfo>, runner: Runner): vscode.Disposable {
-  const pick = async (): Promise<ShadowInfo | undefined> => {
-    const { shadows } = await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list');
-    return (await vscode.window.showQuickPick(shadows.map(s => ({ label: s.id, description: changed(s), s })), { title: t('Shadow workspace') }))?.s;
-  };
-  const command = (id: string, run: (s: ShadowInfo) => Promise<unknown>) => vscode.commands.registerCommand(id, async (s?: ShadowInfo) => {
-    try {
-      const chosen = s ?? await pick();
-      if (chosen) {
-        await run(chosen);
-        view.refresh();
-      }
-    } catch (e) {
-      void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
-    }
-  });
+export function shadows(server: Server): List<ShadowInfo> {
+  return new List(
+    async () => (await server.execute<{ shadows: ShadowInfo[] }>('sidecar.shadow.list')).shadows,
+    s => ({
+      id: s.id, label: s.id, sign: 'folder', open: 'sidecar.shadowDiff',
+      detail: [changed(s), t('from {0}', s.base.slice(0, 8))].join(' · '),
+      more: [s.path, t('since {0}', new Date(s.createdAt).toLocaleString())],
+      actions: [
+        { command: 'sidecar.shadowDiff', label: t('Show Diff') }, { command: 'sidecar.shadowMerge', label: t('Merge into Review') },
+        { command: 'sidecar.shadowOpen', label: t('Open in New Window') }, { command: 'sidecar.shadowDiscard', label: t('Discard…') },
+      ],
+    }));
+}
 
+export function registerShadows(server: Server, list: List<ShadowInfo>, runner: Runner): vscode.Disposable {
+  const command = (id: string, run: (s: ShadowInfo) => Promise<unknown>) => list.command(id, t('Shadow workspace'), run);
   return vscode.Disposable.from(
     vscode.commands.registerCommand('sidecar.createShadow', async () => {
       const id = await vscode.window.showInputBox({ title: t('New shadow workspace'), prompt: t('A name; empty for one of its own'), ignoreFocusOut: true });
@@ -53,7 +49,7 @@ export function registerShadows(server: Server, view: ListView<ShadowInfo>, runn
         await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('Creating a shadow workspace') },
           () => server.execute('sidecar.shadow.create', { ...(id ? { id } : {}), includeUncommitted: from === dirty }))
           .then(undefined, e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
-        view.refresh();
+        list.refresh();
       }
     }),
     command('sidecar.shadowDiff', async s => {

@@ -1,24 +1,33 @@
-// The view "MCP Servers": those whose tools the server offers to its agents.
+// MCP servers: those whose tools the server offers to its agents.
 import * as vscode from 'vscode';
-import { ListView } from '../agents/lists';
+import { List } from '../agents/lists';
 import type { Server } from '../client';
+import type { Action, Row } from '../manage/rows';
 import type { McpServer } from '../protocol';
 
 const t = vscode.l10n.t;
 
-export function mcpServers(server: Server): ListView<McpServer> {
-  return new ListView('sidecar.mcp', server,
+export function mcpServers(server: Server): List<McpServer> {
+  return new List(
     async () => (await server.execute<{ servers: McpServer[] }>('sidecar.mcp.list')).servers,
-    s => {
-      const item = new vscode.TreeItem(s.name);
-      item.id = s.shadowed ? `${s.name} ${s.origin}` : s.name; // two of one name
-      item.description = [stateName(s.state), s.transport, s.tools === 1 ? t('1 tool') : t('{0} tools', s.tools), s.error].filter(Boolean).join(' · ');
-      item.iconPath = icon(s.state);
-      item.contextValue = s.shadowed ? 'mcpShadowed' : s.state === 'signIn' ? 'mcpSignIn' : s.hidden?.length ? 'mcpHidden' : s.trusted ? 'mcp' : 'mcpUntrusted';
-      item.tooltip = [s.command, s.origin, s.error, ...(s.changed?.length ? [t('Held back until it is trusted again: {0}', s.changed.join(', '))] : []), ...s.warnings ?? []].filter(Boolean).join('\n');
-      item.accessibilityInformation = { label: `${s.name}, ${item.description}` };
-      return item;
-    });
+    s => ({
+      id: s.shadowed ? `${s.name} ${s.origin}` : s.name, // two of one name
+      label: s.name, ...sign(s.state),
+      detail: [stateName(s.state), s.transport, s.tools === 1 ? t('1 tool') : t('{0} tools', s.tools), s.shadowed ? t('another of this name is used') : ''].filter(Boolean).join(' · '),
+      more: [s.command, s.origin, s.error, ...(s.changed?.length ? [t('Held back until it is trusted again: {0}', s.changed.join(', '))] : []), ...s.warnings ?? []].filter((line): line is string => !!line),
+      actions: actions(s),
+    }));
+}
+
+// Nothing is done with one in whose place another stands: both have the name by which the server knows them.
+function actions(s: McpServer): Action[] {
+  if (s.shadowed) {
+    return [];
+  }
+  const own = s.state === 'signIn' ? { command: 'sidecar.mcpSignIn', label: t('Sign In…') }
+    : s.hidden?.length ? { command: 'sidecar.mcpShow', label: t('Give Access to Hidden Directories…') }
+      : s.trusted ? undefined : { command: 'sidecar.mcpTrust', label: t('Trust…') };
+  return [...(own ? [own] : []), ...(s.trusted ? [{ command: 'sidecar.mcpReconnect', label: t('Reconnect') }] : [])];
 }
 
 function stateName(state: string): string {
@@ -33,28 +42,22 @@ function stateName(state: string): string {
   return state;
 }
 
-function icon(state: string): vscode.ThemeIcon {
+function sign(state: string): Pick<Row, 'sign' | 'look'> {
   switch (state) {
-    case 'connected': return new vscode.ThemeIcon('plug', new vscode.ThemeColor('testing.iconPassed'));
-    case 'connecting': return new vscode.ThemeIcon('sync~spin');
-    case 'failed': return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
-    case 'untrusted': return new vscode.ThemeIcon('shield', new vscode.ThemeColor('list.warningForeground'));
-    case 'signIn': return new vscode.ThemeIcon('key', new vscode.ThemeColor('list.warningForeground'));
+    case 'connected': return { sign: 'plug', look: 'good' };
+    case 'connecting': return { sign: 'spinner' };
+    case 'failed': return { sign: 'cross', look: 'bad' };
+    case 'untrusted': return { sign: 'warning', look: 'needs' };
+    case 'signIn': return { sign: 'key', look: 'needs' };
   }
-  return new vscode.ThemeIcon('circle-slash');
+  return { sign: 'circle' };
 }
 
-export function registerMcpServers(server: Server, view: ListView<McpServer>): vscode.Disposable {
-  const command = (id: string, run: (s: McpServer) => Promise<unknown>) => vscode.commands.registerCommand(id, async (s: McpServer) => {
-    try {
-      await run(s);
-    } catch (e) {
-      void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
-    }
-    view.refresh();
-  });
+export function registerMcpServers(server: Server, list: List<McpServer>): vscode.Disposable {
+  const command = (id: string, run: (s: McpServer) => Promise<unknown>) => list.command(id, t('MCP server'), run);
   return vscode.Disposable.from(
-    vscode.commands.registerCommand('sidecar.refreshMcp', () => view.refresh()),
+    vscode.commands.registerCommand('sidecar.refreshMcp', () => list.refresh()),
+    vscode.commands.registerCommand('sidecar.mcpSettings', () => vscode.commands.executeCommand('workbench.action.openSettings', 'sidecar.mcp.servers')),
     command('sidecar.mcpReconnect', s => server.execute('sidecar.mcp.reconnect', { server: s.name })),
     // What is trusted is what was shown: the hash stands for it.
     command('sidecar.mcpTrust', async s => {

@@ -1,24 +1,22 @@
-// The view "Plugins": what extends the server, and what the person says of it.
+// Plugins: they extend the server, once the person trusts them.
 import * as vscode from 'vscode';
-import { ListView } from '../agents/lists';
+import { List } from '../agents/lists';
 import type { Server } from '../client';
+import type { Row } from '../manage/rows';
 import type { Plugin } from '../protocol';
 
 const t = vscode.l10n.t;
 
-export function plugins(server: Server): ListView<Plugin> {
-  return new ListView('sidecar.plugins', server,
+export function plugins(server: Server): List<Plugin> {
+  return new List(
     async () => (await server.execute<{ plugins: Plugin[] }>('sidecar.plugins.list')).plugins,
-    p => {
-      const item = new vscode.TreeItem(p.name);
-      item.id = p.id;
-      item.description = [p.version, stateName(p), p.error].filter(Boolean).join(' · ');
-      item.iconPath = icon(p);
-      item.contextValue = p.state === 'disabled' ? 'pluginOff' : p.trust === 'unknown' ? 'pluginUnknown' : 'plugin';
-      item.tooltip = [p.description, p.path, p.error, ...changed(p), ...p.commands ?? [], ...p.warnings ?? []].filter(Boolean).join('\n');
-      item.accessibilityInformation = { label: `${p.name}, ${item.description}` };
-      return item;
-    });
+    p => ({
+      id: p.id, label: p.name, ...sign(p),
+      detail: [p.version, stateName(p)].filter(Boolean).join(' · '),
+      more: [p.description, p.path, p.error, ...changed(p), ...p.commands ?? [], ...p.warnings ?? []].filter((line): line is string => !!line),
+      actions: [p.state === 'disabled' ? { command: 'sidecar.pluginEnable', label: t('Switch On') }
+        : p.trust === 'unknown' ? { command: 'sidecar.pluginTrust', label: t('Trust…') } : { command: 'sidecar.pluginDisable', label: t('Switch Off') }],
+    }));
 }
 
 function stateName(p: Plugin): string {
@@ -30,30 +28,23 @@ function stateName(p: Plugin): string {
   return p.changed?.length ? t('changed since you trusted it') : t('not trusted');
 }
 
-function icon(p: Plugin): vscode.ThemeIcon {
+function sign(p: Plugin): Pick<Row, 'sign' | 'look'> {
   switch (p.state) {
-    case 'enabled': return new vscode.ThemeIcon('extensions', new vscode.ThemeColor('testing.iconPassed'));
-    case 'disabled': return new vscode.ThemeIcon('circle-slash');
-    case 'faulted': return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
+    case 'enabled': return { sign: 'check', look: 'good' };
+    case 'disabled': return { sign: 'circle' };
+    case 'faulted': return { sign: 'cross', look: 'bad' };
   }
-  return new vscode.ThemeIcon('shield', new vscode.ThemeColor('list.warningForeground'));
+  return { sign: 'warning', look: 'needs' };
 }
 
 function changed(p: Plugin): string[] {
   return p.changed?.length ? [t('Since you trusted it: {0}', p.changed.join(', '))] : [];
 }
 
-export function registerPlugins(server: Server, view: ListView<Plugin>): vscode.Disposable {
-  const command = (id: string, run: (p: Plugin) => Promise<unknown>) => vscode.commands.registerCommand(id, async (p: Plugin) => {
-    try {
-      await run(p);
-    } catch (e) {
-      void vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e));
-    }
-    view.refresh();
-  });
+export function registerPlugins(server: Server, list: List<Plugin>): vscode.Disposable {
+  const command = (id: string, run: (p: Plugin) => Promise<unknown>) => list.command(id, t('Plugin'), run);
   return vscode.Disposable.from(
-    vscode.commands.registerCommand('sidecar.refreshPlugins', () => view.refresh()),
+    vscode.commands.registerCommand('sidecar.refreshPlugins', () => list.refresh()),
     // What is trusted is what was shown: the hash stands for it. No comes first: Enter starts nothing.
     command('sidecar.pluginTrust', async p => {
       const no = t('Don\'t Trust'), yes = t('Trust'), mine = t('Trust as My Own Work');

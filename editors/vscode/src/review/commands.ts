@@ -410,6 +410,7 @@ export class Review {
   /** Shows several edits in one editor. */
   async diffs(edits: PendingEdit[]): Promise<void> {
     if (edits.length > 0) {
+      this.seen.fire();
       await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), e.kind === 'create' ? undefined : sideUri(e, 'base'), sideUri(e, 'proposed')]));
     }
   }

@@ -4,7 +4,7 @@ import type { Server } from '../client';
 import { page } from '../page';
 import type { Page, ToolInfo, ToolResult } from '../protocol';
 import { argumentsOf, fields, formHtml, resultText, type Filled } from './form';
-import { access, type Leaf, type ToolTree } from './view';
+import { access, allTools, type Leaf } from './list';
 
 const t = vscode.l10n.t;
 const scheme = 'sidecar-result';
@@ -14,7 +14,7 @@ export class Runner implements vscode.TextDocumentContentProvider {
   private readonly results = new Map<string, string>();
   private count = 0;
 
-  constructor(private readonly server: Server, private readonly tools: ToolTree) {}
+  constructor(private readonly server: Server) {}
 
   register(): vscode.Disposable {
     return vscode.Disposable.from(
@@ -46,7 +46,7 @@ export class Runner implements vscode.TextDocumentContentProvider {
   }
 
   private async pick(): Promise<ToolInfo | undefined> {
-    const items = this.tools.list().then(list => list.map(tool => ({ label: tool.title, description: tool.name, detail: `${access(tool)} · ${tool.description}`, tool })));
+    const items = allTools(this.server).then(list => list.map(tool => ({ label: tool.title, description: tool.name, detail: `${access(tool)} · ${tool.description}`, tool })));
     return (await vscode.window.showQuickPick(items, { title: t('Run a tool'), placeHolder: t('Search by name or by what it does'), matchOnDescription: true, matchOnDetail: true }))?.tool;
   }
 

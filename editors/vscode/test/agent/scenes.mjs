@@ -130,7 +130,7 @@ export const scenes = {
   readOnly: { messages: () => shown(events(begin, reads, says('m2', 'Done.'), { kind: 'run.end', reason: 'done' }, { kind: 'state', state: 'ended' }), { runs: [run({ agent: 'gemini', state: 'ended' })] }) },
   down: { messages: () => shown(task, { health: 'failed' }) },
   mentions: { messages: () => [...shown(events(begin.slice(0, 2)))], then: async (p, send) => { await p.locator('.composer textarea').fill('Look at @co'); await send({ type: 'completions', id: 1, items: [{ id: '1', label: 'count/count.go', kind: 'file' }, { id: '2', label: 'count/', kind: 'folder' }, { id: '3', label: 'Count', detail: 'struct in count/count.go', kind: 'symbol' }, { id: '4', label: 'Problems', detail: '3 in this workspace', kind: 'diagnostics' }] }); } },
-  menu: { messages: () => [...shown(task), files], then: async p => { await p.locator('.row.own .own-more').evaluate(e => e.scrollIntoView()).catch(() => {}); await p.locator('.head > .icon-only').click(); } },
+  menu: { messages: () => [...shown(task), files], then: async p => { await p.locator('.row.own .own-more').evaluate(e => e.scrollIntoView()).catch(() => {}); await p.locator('.head .icon-only').click(); } },
   everything: { messages: () => shown(events(begin, reads, { kind: 'note', reason: 'available_commands_update', raw: { commands: ['review', 'init'] } }, edits, tests, { kind: 'child', child: 'r2', title: 'Look for callers' }, { kind: 'compaction', text: 'What was said so far.' }, { kind: 'run.end', reason: 'budget' }), { settings: { enterSends: true, announce: 'paragraphs', detail: 'everything' } }) },
   replies: { messages: () => shown(task, { settings: { enterSends: true, announce: 'paragraphs', detail: 'replies' } }) },
   hostile: { messages: () => shown(hostile) },

@@ -6,7 +6,7 @@ import { after, before } from 'node:test';
 import { png } from '../agent/scenes.mjs';
 import { agents } from './agents.mjs';
 import { model } from './model.mjs';
-import { eventually } from './person.mjs';
+import { eventually, soon } from './person.mjs';
 import { open, sandbox, steps, tidy } from './workbench.mjs';
 
 const vsix = path.resolve(process.env.VSIX ?? path.join(import.meta.dirname, '../../sidecar.vsix'));
@@ -36,9 +36,6 @@ after(async () => {
   await thinks?.close();
   await tidy({ box, server, browser });
 });
-
-/** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
-const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
 
 /** The pages of the view that are on the screen: that of the side bar is the one further right, and it has to be there. */
 async function pages() {

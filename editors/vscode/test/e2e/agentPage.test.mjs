@@ -51,7 +51,7 @@ step('keys send, queue, steer, stop; Esc closes first, and an input method has i
     await me.page.keyboard.press(keys);
     assert.deepEqual((await me.posted('prompt')).map(p => p.when), [when]);
   }
-  await me.page.locator('.head > .icon-only').click();
+  await me.page.locator('.head .icon-only').click();
   await me.page.getByRole('menuitem').first().waitFor();
   await me.page.keyboard.press('Escape');
   await me.page.getByRole('menu').waitFor({ state: 'detached' });

@@ -139,19 +139,14 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   const listed = async () => (await me.agent('sidecar.mcp.list')).servers.find(s => s.name === 'mine');
   await eventually('its start', async () => ['connected', 'failed'].includes((await listed())?.state));
   if ((await listed()).state === 'connected') { t.skip('nothing hides files here'); return; }
-  await me.open('MCP Servers');
-  const row = me.row('mine', 'MCP Servers');
+  const row = () => me.item('MCP Servers', 'mine');
   await eventually('the server', async () => {
-    if (/failed/.test(await me.text(row))) { return true; }
-    await me.command('sidecar.refreshMcp');
-    return eventually('its row', async () => /failed/.test(await me.text(row)), 3000).catch(() => false);
+    if (/failed/.test(await me.text(await row()))) { return true; }
+    await (await me.manage('MCP Servers')).getByRole('button', { name: 'Refresh' }).click({ timeout: 3000 });
+    return eventually('its row', async () => /failed/.test(await me.text(await row())), 3000).catch(() => false);
   });
   await eventually('what is hidden', async () => assert.deepEqual((await listed()).hidden, [away]) ?? true); // a refresh may still try
-  const ask = () => eventually('the dialog', async () => {
-    if (await me.dialog.count() > 0) { return true; }
-    await me.inline(row, 'Give Access to Hidden Directories').catch(() => {}); // a click on a row that is just redrawn is lost
-    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
-  });
+  const ask = () => me.act('MCP Servers', 'mine', 'Give Access to Hidden Directories', 'the dialog', async () => await me.dialog.count() > 0);
   await ask();
   assert.ok((await me.text(me.dialog)).includes(away), 'what would be shown');
   await me.shot('mcp-show');
@@ -162,10 +157,9 @@ test('a server of the user\'s that the sandbox hides from itself is shown its fi
   await eventually('it has failed', async () => (await listed()).state === 'failed');
   await ask();
   await me.dialog.locator('.monaco-button', { hasText: /^Show$/ }).click();
-  await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
+  await eventually('it is connected', async () => /connected.*1 tool/.test(await me.text(await row())));
   assert.deepEqual(JSON.parse(settings())['sandbox.readOnly'], [away]);
-  await row.hover();
-  assert.equal(await row.locator('.action-label[aria-label^="Give Access to Hidden Directories"]').count(), 0, 'there is nothing more to show');
+  assert.equal(await (await row()).getByRole('button', { name: 'Give Access to Hidden Directories' }).count(), 0, 'there is nothing more to show');
   await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
   assert.match((await me.call('mcp_mine_echo', { text: 'hello' }, 'mcp-user')).content, /you said hello/);
 });

@@ -51,16 +51,16 @@ test('the server starts when the view is opened, and the mode can be chosen', as
 });
 
 test('a tool is run from its form, and its result is a document', async () => {
-  await me.open('Tools');
-  await me.view('Tools').locator('.monaco-list-row').nth(1).waitFor();
-  await me.pick('SideCar: Run Tool', 'Search in files', 'grep');
-  const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
-  await form.locator('[name=pattern]').fill('line 17');
+  await me.command('SideCar: Manage');
+  await (await me.manage('Tools')).locator('.item').nth(1).waitFor();
+  const form = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame'), pattern = form.locator('[name=pattern]');
+  await me.act('Tools', 'Search in files', 'Run…', 'the form', async () => await pattern.count() > 0);
+  await pattern.fill('line 17');
   await me.shot('form');
   await form.locator('button[type=submit]').click();
   await eventually('the result', async () => /4 matches in 4 files|line 17/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.shot('result');
-  await me.row('Searched for line 17', 'Activity').waitFor();
+  await (await me.item('Activity', 'Searched for line 17')).waitFor();
   await me.command('View: Close All Editors');
 });
 
@@ -277,7 +277,7 @@ test('an approval that is denied changes nothing; the agent is told why', async 
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
   await me.command('Notifications: Clear All Notifications');
   const call = edit('docs/guide.txt', 11, 'eleven\n');
-  await me.row('guide.txt', 'Questions').or(me.view('Questions').locator('.monaco-list-row')).first().waitFor();
+  await me.row('guide.txt', 'Agents').waitFor();
   await me.toast('guide.txt').waitFor();
   await me.shows('count', /1/);
   await me.shot('question');
@@ -288,14 +288,14 @@ test('an approval that is denied changes nothing; the agent is told why', async 
   assert.equal(r.error.code, 'not_approved');
   assert.match(r.content, /eleven is enough/);
   assert.ok(disk('docs/guide.txt').includes('line 11\n'));
-  await eventually('the view is gone', async () => await me.view('Questions').count() === 0);
+  await eventually('the row is gone', async () => await me.row('guide.txt', 'Agents').count() === 0);
 });
 
 test('an approval that is given lets it happen', async () => {
   await me.command('Notifications: Clear All Notifications');
   const call = edit('docs/guide.txt', 12, 'twelve\n');
-  await me.view('Questions').locator('.monaco-list-row').first().waitFor();
-  await me.click(me.view('Questions').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
+  await me.view('Agents').locator('.monaco-list-row').first().waitFor();
+  await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
   await me.shot('question-diff');
   await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
   assert.ok(disk('docs/guide.txt').includes('twelve\n'));
@@ -305,9 +305,9 @@ test('an approval that is given lets it happen', async () => {
 test('an approval of several files is one editor of all their diffs, which closes with the answer', async () => {
   await me.command('Notifications: Clear All Notifications');
   const call = me.call('apply_patch', { patch: '*** Begin Patch\n*** Update File: docs/guide.txt\n@@\n line 13\n-line 14\n+fourteen\n line 15\n*** Add File: docs/new.txt\n+all new\n*** End Patch' });
-  await me.view('Questions').locator('.monaco-list-row').first().waitFor();
+  await me.view('Agents').locator('.monaco-list-row').first().waitFor();
   const diffs = page.locator('.multiDiffEntry');
-  await me.click(me.view('Questions').locator('.monaco-list-row').first(), 'both diffs', async () => { const text = await me.text(diffs); return /guide\.txt/.test(text) && /fourteen/.test(text) && /new\.txt/.test(text) && /all new/.test(text); });
+  await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'both diffs', async () => { const text = await me.text(diffs); return /guide\.txt/.test(text) && /fourteen/.test(text) && /new\.txt/.test(text) && /all new/.test(text); });
   await me.shot('question-files');
   assert.ok(disk('docs/guide.txt').includes('line 14\n'));
   await me.click(me.title('Allow Once'), 'answered', async () => fs.existsSync(path.join(box.ws, 'docs/new.txt')));
@@ -352,7 +352,7 @@ test('what deletes is asked in a dialog; Enter denies, and Escape leaves the que
   await me.dialog.waitFor();
   await me.press('Escape');
   await me.dialog.waitFor({ state: 'hidden' });
-  await me.view('Questions').locator('.monaco-list-row', { hasText: 'guide.txt' }).waitFor();
+  await me.view('Agents').locator('.monaco-list-row', { hasText: 'guide.txt' }).waitFor();
   await me.pick('SideCar: Answer Question', 'Allow once');
   assert.equal((await call).ok, true);
   assert.equal(fs.existsSync(path.join(box.ws, 'docs/guide.txt')), false);
@@ -382,14 +382,15 @@ test('a question of the agent is answered from its message', async () => {
 });
 
 test('activity, metrics, sessions and tools', async () => {
-  await me.open('Sessions');
-  await me.row('helper', 'Sessions').waitFor();
-  await me.shot('views');
-  await me.click(me.row('Asked: Which colour', 'Activity').first(), 'the call', async () => // the newest, as only what is visible exists
-     /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
-  await me.command('SideCar: Show Metrics');
-  await page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame').locator('td code', { hasText: 'edit_file' }).waitFor();
-  await me.shot('metrics');
+  await (await me.item('Sessions', 'helper')).waitFor();
+  await me.shot('manage-sessions');
+  await (await me.item('Activity', 'Asked: Which colour')).waitFor();
+  await me.shot('manage-activity');
+  await me.act('Activity', 'Asked: Which colour', 'Asked: Which colour', 'the call', async () => /Arguments/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await me.command('sidecar.showMetrics');
+  const metrics = await me.manage('Metrics');
+  await metrics.locator('th code', { hasText: 'edit_file' }).waitFor();
+  await me.shot('manage-metrics');
   await me.command('View: Close All Editors');
 });
 
@@ -400,7 +401,7 @@ test('output is shown as it comes', async () => {
   await eventually('the setting holds', async () => (await me.agent('sidecar.policy.explain', { name: 'run_command', arguments: args, session: 'runner' })).decision === 'allow');
   const call = me.call('run_command', args, 'runner');
   const document = page.locator('.editor-group-container .view-lines');
-  await me.click(me.row('Ran echo first', 'Activity').first(), 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
+  await me.act('Activity', 'Ran echo first', 'Ran echo first', 'what it has printed by now', async () => /^first$/m.test(await me.text(document)));
   assert.doesNotMatch(await me.text(document), /^second$/m);
   fs.writeFileSync(path.join(box.ws, 'go'), 'on\n');
   const r = await call;
@@ -456,40 +457,32 @@ test('the status bar follows the project index', async () => {
 });
 
 test('an MCP server that the project names is used once it is trusted, with the command line that was shown', async () => {
-  await me.open('MCP Servers');
-  const row = me.row('theirs', 'MCP Servers');
+  const row = () => me.item('MCP Servers', 'theirs');
   await eventually('the server', async () => {
-    if (await row.count() > 0) { return true; }
-    await me.command('sidecar.refreshMcp');
-    return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
+    if (await (await row()).count() > 0) { return true; }
+    await (await me.manage('MCP Servers')).getByRole('button', { name: 'Refresh' }).click({ timeout: 3000 });
+    return eventually('its row', async () => await (await row()).count() > 0, 3000).catch(() => false);
   });
-  assert.match(await me.text(row), /not trusted/);
+  assert.match(await me.text(await row()), /not trusted/);
+  assert.equal(await (await row()).getByRole('button', { name: 'Reconnect' }).count(), 0, 'what is not trusted is not started');
   assert.equal((await me.call('mcp_theirs_echo', { text: 'hello' })).error?.code, 'unavailable');
-  const ask = () => eventually('the dialog', async () => {
-    if (await me.dialog.count() > 0) { return true; }
-    await me.inline(row, 'Trust').catch(() => {});
-    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
-  });
+  const ask = () => me.act('MCP Servers', 'theirs', 'Trust', 'the dialog', async () => await me.dialog.count() > 0);
   await ask();
   assert.ok((await me.text(me.dialog)).includes(`${process.execPath} ${theirs}`), 'the command line as it is run');
   await me.shot('mcp-trust');
   await me.press('Enter');
   await me.dialog.waitFor({ state: 'hidden' });
-  await eventually('it is not trusted', async () => /not trusted/.test(await me.text(row)));
+  await eventually('it is not trusted', async () => /not trusted/.test(await me.text(await row())));
   await ask();
   await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
-  await eventually('it is connected', async () => /connected/.test(await me.text(row)) && /1 tool/.test(await me.text(row)));
-  await me.shot('mcp');
+  await eventually('it is connected', async () => /connected.*1 tool/.test(await me.text(await row())));
+  await me.shot('manage-mcp');
   await me.agent('sidecar.session.open', { id: 'mcp-user', mode: 'autonomous' });
   const whom = async () => /you said hello to (\S+)/.exec((await me.call('mcp_theirs_echo', { text: 'hello' }, 'mcp-user')).content)?.[1];
   const first = await whom();
   assert.ok(first);
-  await eventually('another process answers', async () => {
-    await me.inline(row, 'Reconnect').catch(() => {}); // a click on a row that is just redrawn is lost
-    return eventually('its answer', async () => ![undefined, first].includes(await whom()), 5000).catch(() => false);
-  });
-  await eventually('it is connected again', async () => /connected/.test(await me.text(row)));
-  await me.view('MCP Servers').locator('.pane-header').click(); // the other views need the room
+  await me.act('MCP Servers', 'theirs', 'Reconnect', 'another process answers', async () => ![undefined, first].includes(await whom()));
+  await eventually('it is connected again', async () => /connected/.test(await me.text(await row())));
 });
 
 test('a plugin is loaded once it is trusted, with what it would run in the question', async () => {
@@ -501,20 +494,15 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
   put('plugin.json', JSON.stringify({ $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json', name: 'tidy', version: '1.0.0' }));
   put('io.sidecar-ls/tools.json', JSON.stringify({ tools: [{ name: 'tidy_says', description: 'Says it.', command: ['./says.sh'], access: 'read' }] }));
   put('says.sh', '#!/bin/sh\necho all is tidy\n', 0o755);
-  await me.open('Plugins');
-  const row = me.row('tidy', 'Plugins');
+  const row = () => me.item('Plugins', 'tidy'), refresh = async () => (await me.manage('Plugins')).getByRole('button', { name: 'Refresh' }).click({ timeout: 3000 });
   await eventually('the plugin', async () => {
-    if (await row.count() > 0) { return true; }
-    await me.command('sidecar.refreshPlugins');
-    return eventually('its row', async () => await row.count() > 0, 3000).catch(() => false);
+    if (await (await row()).count() > 0) { return true; }
+    await refresh();
+    return eventually('its row', async () => await (await row()).count() > 0, 3000).catch(() => false);
   });
-  assert.match(await me.text(row), /not trusted/);
+  assert.match(await me.text(await row()), /not trusted/);
   assert.equal((await me.call('tidy_says', {})).error?.code, 'unknown_tool');
-  const ask = () => eventually('the dialog', async () => {
-    if (await me.dialog.count() > 0) { return true; }
-    await me.inline(row, 'Trust Plugin').catch(() => {}); // a click on a row that is just redrawn is lost
-    return eventually('the dialog', async () => await me.dialog.count() > 0, 5000).catch(() => false);
-  });
+  const ask = () => me.act('Plugins', 'tidy', 'Trust', 'the dialog', async () => await me.dialog.count() > 0);
   await ask();
   assert.ok((await me.text(me.dialog)).includes('tool tidy_says: ./says.sh'), 'what it would run');
   await me.shot('plugin-trust');
@@ -523,38 +511,41 @@ test('a plugin is loaded once it is trusted, with what it would run in the quest
   assert.equal((await me.call('tidy_says', {})).error?.code, 'unknown_tool', 'no is first');
   await ask();
   await me.dialog.locator('.monaco-button', { hasText: /^Trust$/ }).click();
-  await eventually('it is enabled', async () => /enabled/.test(await me.text(row)));
+  await eventually('it is enabled', async () => /enabled/.test(await me.text(await row())));
   assert.match((await me.call('tidy_says', {})).content, /all is tidy/);
-  await me.shot('plugins');
+  await me.shot('manage-plugins');
   put('says.sh', '#!/bin/sh\necho something else\n', 0o755); // is not what was trusted
   await eventually('it is not loaded', async () => (await me.call('tidy_says', {})).error?.code === 'unknown_tool');
   await eventually('the row says so', async () => {
-    if (/changed since you trusted it/.test(await me.text(row))) { return true; }
-    await me.command('sidecar.refreshPlugins');
-    return eventually('its row', async () => /changed/.test(await me.text(row)), 3000).catch(() => false);
+    if (/changed since you trusted it/.test(await me.text(await row()))) { return true; }
+    await refresh();
+    return eventually('its row', async () => /changed/.test(await me.text(await row())), 3000).catch(() => false);
   });
-  await me.view('Plugins').locator('.pane-header').click(); // the other views need the room
 });
 
 test('a shadow workspace is made, merged into the review and discarded', async () => {
-  await me.open('Shadow Workspaces');
-  await me.command('sidecar.createShadow');
+  const asked = page.locator('.quick-input-widget input.input');
+  await eventually('the name is asked for', async () => {
+    await (await me.manage('Shadow Workspaces')).getByRole('button', { name: 'Create…' }).click({ timeout: 3000 });
+    return eventually('the field', () => asked.isVisible(), 5000).catch(() => false);
+  });
   await me.type('try-it');
   await me.choose('Last commit');
-  await me.row('try-it', 'Shadow Workspaces').waitFor();
+  await (await me.item('Shadow Workspaces', 'try-it')).waitFor();
   await me.agent('sidecar.session.open', { id: 'shadowed', mode: 'autonomous', shadow: 'try-it' });
   assert.equal((await edit('src/store/values.txt', 20, 'twenty\n', 'shadowed')).ok, true);
-  await me.row('1 file changed', 'Shadow Workspaces').waitFor();
-  await me.click(me.row('try-it', 'Shadow Workspaces'), 'the diff', async () => /\+twenty/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
+  await (await me.item('Shadow Workspaces', '1 file changed')).waitFor();
+  await me.shot('manage-shadows');
+  await me.act('Shadow Workspaces', 'try-it', 'Show Diff', 'the diff', async () => /\+twenty/.test(await me.text(page.locator('.editor-group-container .view-lines'))));
   await me.shot('shadow');
-  await me.pick('sidecar.shadowMerge', 'try-it');
+  await me.pick('sidecar.shadowMerge', 'try-it'); // as a command, it asks which
   await eventually('it waits for review', async () => (await me.pending()).some(e => e.path === 'src/store/values.txt'));
   assert.ok(!disk('src/store/values.txt').includes('twenty'));
   await me.agent('sidecar.session.close', { session: 'shadowed' });
-  await me.pick('sidecar.shadowDiscard', 'try-it');
+  await me.act('Shadow Workspaces', 'try-it', 'Discard', 'the dialog', async () => await me.dialog.count() > 0);
   await me.dialog.locator('.monaco-button', { hasText: 'Discard' }).click();
   await eventually('discarded', async () => (await me.agent('sidecar.shadow.list', {})).shadows.length === 0);
-  await me.view('Shadow Workspaces').locator('.welcome-view-content').waitFor();
+  await (await me.manage('Shadow Workspaces')).locator('.note', { hasText: 'There are none' }).waitFor();
   await me.agent('sidecar.review.reject', {});
   await me.command('View: Close All Editors');
 });

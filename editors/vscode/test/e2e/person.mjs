@@ -15,6 +15,13 @@ export async function eventually(what, look, ms = 90_000) {
   }
 }
 
+/** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
+export const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
+
+/** The themes of pictures, by the names of VS Code's and the class that it gives its workbench, and the widths: a narrow window and a usual one. */
+export const themes = { light: ['Light Modern', 'vs'], dark: ['Dark Modern', 'vs-dark'], hc: ['Default High Contrast', 'hc-black'] };
+const widths = [900, 1440];
+
 export function person(page, { agentPort, shots }) {
   const field = page.locator('.quick-input-widget input.input:not([placeholder^="Type the name of a command"])'); // not that of the list of commands, which may still be there
   const text = async locator => (await locator.allInnerTexts()).join('\n').replace(/\u00a0/g, ' ');
@@ -161,20 +168,58 @@ export function person(page, { agentPort, shots }) {
     modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
     original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
     title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),
-    /** A picture in light and in dark, if some are wanted. */
+    /** The frame of a page of ours that has what fits the selector, if one has. */
+    async frame(selector) {
+      for (const frame of page.frames()) {
+        if (await soon(frame.locator(selector).count()) > 0) { return frame; }
+      }
+      return undefined;
+    },
+    /** The frame of the page "Manage" with a tab of it on the screen. */
+    async manage(title) {
+      return eventually(`the tab ${title}`, async () => {
+        const frame = await me.frame('#panel');
+        if (!frame) {
+          await me.agent('sidecar.manage');
+          return false;
+        }
+        const tab = frame.getByRole('tab', { name: title });
+        if (await soon(tab.getAttribute('aria-selected')) === 'true') { return frame; }
+        await soon(tab.click({ timeout: 3000 }));
+        return false;
+      });
+    },
+    /** A row of a tab of that page. */
+    item: async (tab, hasText) => (await me.manage(tab)).locator('.item', { hasText }).first(),
+    /** Presses a button of a row there, until it has its effect. */
+    async act(tab, row, action, what, effect) {
+      await eventually(what, async () => {
+        if (await effect()) { return true; }
+        await (await me.item(tab, row)).getByRole('button', { name: action }).first().click({ timeout: 3000 });
+        return eventually(what, effect, 5000).catch(() => false);
+      });
+    },
+    /** Pictures of what is on the screen, if some are wanted: in each theme at each width. */
     async shot(name) {
       if (shots) {
         fs.mkdirSync(shots, { recursive: true });
-        for (const theme of ['Light', 'Dark']) {
+        const was = page.viewportSize();
+        for (const theme of Object.keys(themes)) {
           await me.theme(theme);
-          await page.waitForTimeout(700); // for the picture alone: nothing waits for it
-          await page.screenshot({ path: path.join(shots, `${name}-${theme.toLowerCase()}.png`) });
+          for (const width of widths) {
+            await page.setViewportSize({ width, height: was.height });
+            await page.waitForTimeout(700); // for the picture alone: nothing waits for it
+            await page.screenshot({ path: path.join(shots, `${name}-${width}-${theme}.png`) });
+          }
+          await page.setViewportSize(was);
         }
+        await me.theme('dark');
       }
     },
     async theme(name) {
-      await me.ask({ eval: `await vscode.workspace.getConfiguration('workbench').update('colorTheme', '${name} Modern', vscode.ConfigurationTarget.Global)` });
-      await eventually('the theme', async () => (await page.locator('.monaco-workbench').getAttribute('class')).includes(name === 'Light' ? 'vs ' : 'vs-dark'));
+      const [setting, look] = themes[name];
+      await me.ask({ eval: `await vscode.workspace.getConfiguration('workbench').update('colorTheme', '${setting}', vscode.ConfigurationTarget.Global)` });
+      await eventually('the theme', async () => (await page.locator('.monaco-workbench').getAttribute('class')).split(' ').includes(look));
     },
 
     /** Runs a command as another extension does. */

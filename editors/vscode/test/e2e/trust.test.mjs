@@ -75,7 +75,7 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await me.dialog.locator('.monaco-button', { hasText: 'Yes' }).click(); // VS Code asks, too
     assert.match(await said, /b\.txt/);
     await me.row('b.txt').waitFor(); // it went through the server of this window
-    await me.row('Created b.txt', 'Activity').first().waitFor();
+    await (await me.item('Activity', 'Created b.txt')).waitFor();
     await me.shot('by-mcp');
   } catch (e) {
     await page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, 'failed-trust.png') }).catch(() => {});

@@ -5,9 +5,11 @@ import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
 import { about, Calls, callText, deed, summary, told, took } from '../../src/activity/calls';
+import { crowds } from '../../src/agent/room';
 import { askVersion, builtFor, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
-import { metricsHtml } from '../../src/metrics';
+import { checkFromPage } from '../../src/manage/rows';
+import { metricRows } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
 import { fragments, parsePatch, patched } from '../../src/questions/patch';
 import { asker, dialogText, documentText, grave, scopes } from '../../src/questions/text';
@@ -215,7 +217,7 @@ test('the list of commands has no more of ours than a person reads', () => {
   const { contributes } = JSON.parse(fs.readFileSync('package.json', 'utf8')), never = new Set(contributes.menus.commandPalette.filter((m: { when: string }) => m.when === 'false').map((m: { command: string }) => m.command));
   const shown = contributes.commands.map((c: { command: string }) => c.command).filter((c: string) => !never.has(c));
   assert.ok(shown.length <= 30, `${shown.length}: ${shown.join(', ')}`);
-  for (const always of ['acceptHunk', 'rejectHunk', 'stopAllRuns', 'newRun', 'undoAccept', 'pickMode', 'deny']) { assert.ok(shown.includes(`sidecar.${always}`), always); }
+  for (const always of ['manage', 'acceptHunk', 'rejectHunk', 'stopAllRuns', 'newRun', 'undoAccept', 'pickMode', 'deny']) { assert.ok(shown.includes(`sidecar.${always}`), always); }
 });
 
 test('the taking over of what programs write is a row where there are files, and names them', () => {
@@ -235,11 +237,40 @@ test('the taking over of what programs write is a row where there are files, and
   assert.equal(about({ arguments: { path: 'x.go' }, changes: [change('a.go')] }, t), 'x.go');
 });
 
-test('metrics are bars, and names are no HTML', () => {
-  assert.match(metricsHtml({}, t), /No tool was called/);
-  const html = metricsHtml({ '<b>': { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 } }, t);
-  assert.ok(!html.includes('<b>') && html.includes('timeout 1') && html.includes('2.5 s'));
-  assert.equal(html.match(/<rect/g)?.length, 5);
+test('metrics are shares of the longest bar, and the most called tool comes first', () => {
+  assert.deepEqual(metricRows({}, t), []);
+  const [first, second, ...more] = metricRows({
+    never: { calls: 0, ok: 0, errors: {}, denied: 0, truncated: 0, p50Ms: 0, p95Ms: 0, maxMs: 0 },
+    seldom: { calls: 1, ok: 1, errors: {}, denied: 0, truncated: 0, p50Ms: 5, p95Ms: 5, maxMs: 5 },
+    often: { calls: 4, ok: 2, errors: { timeout: 1 }, denied: 1, truncated: 0, p50Ms: 10, p95Ms: 2500, maxMs: 2600 },
+  }, t);
+  assert.deepEqual(more, []);
+  assert.deepEqual(first!.went, [{ kind: 'ok', share: 0.5 }, { kind: 'no', share: 0.25 }, { kind: 'bad', share: 0.25 }]);
+  assert.deepEqual([first!.tool, first!.wentText, first!.p95, first!.failures], ['often', 'ok 2, denied 1, failed 1', '2.5 s', 'timeout 1']);
+  assert.deepEqual([second!.tool, second!.went[0]!.share], ['seldom', 0.25]);
+});
+
+test('the Agent view crowds a diff in a narrow window, and where its width is not known it stays', () => {
+  assert.deepEqual([{ window: 900, own: 300 }, { window: 1100, own: 300 }, { window: 1200, own: 500 }, { window: 0, own: 300 }].map(crowds), [true, false, true, false]);
+});
+
+test('the page "Manage" is heard where it says what it may', () => {
+  assert.deepEqual(checkFromPage({ type: 'act', tab: 'mcp', command: 'sidecar.mcpTrust', row: 'theirs', more: 1 }), { type: 'act', tab: 'mcp', command: 'sidecar.mcpTrust', row: 'theirs' });
+  assert.deepEqual(checkFromPage({ type: 'ready', tab: 'nowhere' }), { type: 'ready' });
+  for (const wrong of [undefined, 'ready', { type: 'tab', tab: 'constructor' }, { type: 'act', tab: 'mcp', command: 1 }, { type: 'act', tab: 'mcp', command: 'x', row: {} }, { type: 'server', what: 'stop' }, { type: 'eval' }]) {
+    assert.equal(checkFromPage(wrong), undefined);
+  }
+});
+
+test('the side bar has two views, and all else is a tab of one page', () => {
+  const { contributes } = source();
+  assert.deepEqual(contributes.views.sidecar.map((v: { id: string }) => v.id), ['sidecar.pending', 'sidecar.agents']);
+  const known = Object.values(contributes.views).flat().map(v => (v as { id: string }).id);
+  for (const { when = '' } of [...contributes.menus['view/title'], ...contributes.menus['view/item/context'], ...contributes.keybindings] as { when?: string }[]) {
+    for (const [, id] of when.matchAll(/\b(?:view|focusedView) [!=]= ([\w.]+)/g)) { assert.ok(known.includes(id!), `${id} is no view`); }
+  }
+  assert.deepEqual(contributes.viewsWelcome.map((w: { view: string }) => w.view).filter((id: string) => !known.includes(id)), []);
+  for (const view of known) { assert.ok(contributes.menus['view/title'].some((m: { command: string; when: string }) => m.command === 'sidecar.manage' && m.when.includes(view)), `${view} leads to the page`); }
 });
 
 test('diagrams are data of their page, and no HTML; what can\'t be drawn shows its source', () => {

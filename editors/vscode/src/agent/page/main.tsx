@@ -195,7 +195,10 @@ document.addEventListener('keydown', e => {
   }
 });
 
-window.addEventListener('message', e => app.take(e.data as ToPage));
+window.addEventListener('message', e => {
+  const m = e.data as ToPage;
+  if (m.type === 'measure') { app.send({ type: 'size', window: Math.max(0, Math.round(window.outerWidth)), own: window.innerWidth }); } else { app.take(m); }
+});
 window.addEventListener('resize', () => app.redraw());
 setInterval(() => {
   const m = app.model;

@@ -39,16 +39,19 @@ export function Head({ app, c }: { app: App; c: Condition }) {
   const detail = (['replies', 'steps', 'everything'] as const).map(d => ({ label: { replies: t('Replies'), steps: t('Steps'), everything: t('Everything') }[d], hint: d === app.detail ? '✓' : '', run: () => app.setDetail(d) }));
   return (
     <header class="head">
-      <button type="button" class="head-run" title={t('Other runs')} aria-haspopup="menu" onClick={() => app.send({ type: 'pick', what: 'run', ...(app.run ? { run: app.run } : {}) })}>
-        {sign === 'spinner' ? <Spinner /> : <Icon name={sign} look={`${look} ${sign === 'dot' ? 'solid' : ''}`} />}
-        <span class="head-names"><span class="head-agent">{readable(agent) || t('SideCar')}</span>{title && <span class="head-title">{readable(title.split('\n')[0]!.slice(0, 200))}</span>}</span>
-        <Icon name="down" look="dim" />
-      </button>
-      {text && <span class={`head-state ${look}`}>{text}</span>}
-      {app.run && <button type="button" class="icon-only" aria-label={t('Detail and search')} title={t('Detail and search')} aria-haspopup="menu"
-        onClick={e => app.openMenu(e.currentTarget, [...detail, { label: t('Find'), hint: `${ctrl}+F`, run: () => app.onFind() }, { label: t('Open as Document'), run: () => app.send({ type: 'document', run: app.run!, what: 'conversation' }) },
-          ...(app.agent?.can.includes('fork') ? [{ label: t('Fork Conversation'), run: () => app.send({ type: 'fork', run: app.run! }) }] : []),
-          ...(app.agent?.kind === 'builtin' ? [{ label: t('Shorten Conversation'), run: () => app.send({ type: 'compact', run: app.run! }) }, { label: t('Set Budget…'), run: () => app.send({ type: 'budget', run: app.run! }) }] : [])])}><Icon name="list" /></button>}
+      <div class="head-line">
+        <button type="button" class="head-run" title={t('Other runs')} aria-haspopup="menu" onClick={() => app.send({ type: 'pick', what: 'run', ...(app.run ? { run: app.run } : {}) })}>
+          {sign === 'spinner' ? <Spinner /> : <Icon name={sign} look={`${look} ${sign === 'dot' ? 'solid' : ''}`} />}
+          <span class="head-agent">{readable(agent) || t('SideCar')}</span>
+          <Icon name="down" look="dim" />
+        </button>
+        {text && <span class={`head-state ${look}`}>{text}</span>}
+        {app.run && <button type="button" class="icon-only" aria-label={t('Detail and search')} title={t('Detail and search')} aria-haspopup="menu"
+          onClick={e => app.openMenu(e.currentTarget, [...detail, { label: t('Find'), hint: `${ctrl}+F`, run: () => app.onFind() }, { label: t('Open as Document'), run: () => app.send({ type: 'document', run: app.run!, what: 'conversation' }) },
+            ...(app.agent?.can.includes('fork') ? [{ label: t('Fork Conversation'), run: () => app.send({ type: 'fork', run: app.run! }) }] : []),
+            ...(app.agent?.kind === 'builtin' ? [{ label: t('Shorten Conversation'), run: () => app.send({ type: 'compact', run: app.run! }) }, { label: t('Set Budget…'), run: () => app.send({ type: 'budget', run: app.run! }) }] : [])])}><Icon name="list" /></button>}
+      </div>
+      {title && <div class="head-title">{readable(title.split('\n')[0]!.slice(0, 200))}</div>}
     </header>
   );
 }
