@@ -153,10 +153,6 @@ async function others() {
   await take('batch');
 
   await me.agent('sidecar.review.reject', {});
-  await me.command('SideCar: Change Mode');
-  await take('mode');
-  await page.keyboard.press('Escape');
-
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
   await me.command('Notifications: Clear All Notifications');
   void me.call('edit_file', { path: 'count/count.go', search: 'const Most = 10', replace: 'const Most = 100' }).catch(() => {});
@@ -192,7 +188,7 @@ async function others() {
   await take('manage');
   await me.command('View: Close All Editors');
   await me.pick('Welcome: Open Walkthrough...', 'Work with agents in SideCar');
-  await page.locator('.gettingStartedContainer', { hasText: 'Choose a mode' }).waitFor();
+  await page.locator('.gettingStartedContainer', { hasText: 'Work with agents in SideCar' }).waitFor();
   await take('walkthrough');
 
   await page.setViewportSize({ width: 128, height: 128 });
