@@ -46,6 +46,7 @@ type Server struct {
 	table     []commands.Command
 
 	transcripts *commands.Transcripts
+	callIDs     commands.CallIDs
 	works       works
 
 	work    sync.WaitGroup // goroutines that outlive their message
@@ -168,7 +169,7 @@ func (s *Server) deps() *commands.Deps {
 	s.mu.Unlock()
 	return &commands.Deps{
 		Parts: &core.Parts, Queue: core.Queue(s.docs, live, s.publisher.Changed),
-		Client: s.client, People: &client.People{Base: s.base, Client: s.client}, Approvals: s.approvals, Progress: s.progress, Transcripts: s.transcripts,
+		Client: s.client, People: &client.People{Base: s.base, Client: s.client}, Approvals: s.approvals, Progress: s.progress, Transcripts: s.transcripts, CallIDs: &s.callIDs,
 	}
 }
 

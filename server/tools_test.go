@@ -15,11 +15,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// callParams are those of a call with a progress token.
-func callParams(token string) lsp.ExecuteCommandParams {
+// callParams are those of a call with a progress token, whose id is named.
+func callParams(token string, id ...string) lsp.ExecuteCommandParams {
 	return lsp.ExecuteCommandParams{
 		Command: "sidecar.tools.call", WorkDoneToken: lsp.ProgressToken(token),
-		Arguments: []json.RawMessage{[]byte(`{"name":"run_command","arguments":{"command":"make"},"session":"s1","callId":"c1"}`)},
+		Arguments: []json.RawMessage{[]byte(`{"name":"run_command","arguments":{"command":"make"},"session":"s1","callId":"` + strings.Join(append(id, "c1")[:1], "") + `"}`)},
 	}
 }
 
@@ -39,6 +39,9 @@ func TestCallTool(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	if err := w.Call(w.ctx, "workspace/executeCommand", callParams(""), nil); code(err) != lsp.InvalidParams || !strings.Contains(err.Error(), `had "c1"`) {
+		t.Errorf("a second call of the same id: %v", err)
 	}
 	if n := len(w.Record().Progress); n != 0 {
 		t.Errorf("%d progresses for a short call", n)
@@ -132,7 +135,7 @@ func TestCancel(t *testing.T) {
 			return w.Notify(w.ctx, "window/workDoneProgress/cancel", lsp.WorkDoneProgressCancelParams{Token: `"t1"`})
 		}},
 	} {
-		call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(c.token))
+		call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(c.token, c.name))
 		w.must(err)
 		take(w, started)
 		w.must(w.Notify(w.ctx, "window/workDoneProgress/cancel", object{"token": "another"}))
@@ -143,7 +146,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	call, err := w.Start(w.ctx, "workspace/executeCommand", callParams(""))
+	call, err := w.Start(w.ctx, "workspace/executeCommand", callParams("", "the last"))
 	w.must(err)
 	take(w, started)
 	w.Hangup()

@@ -57,6 +57,9 @@ func fieldList(n *node) string {
 	if len(n.props) == 0 {
 		return "no fields"
 	}
+	if len(n.props) == 1 {
+		return "the field " + n.names()[0]
+	}
 	return "the fields " + strings.Join(n.names(), ", ")
 }
 
@@ -112,7 +115,11 @@ func (w *walker) text(n *node) string {
 	}
 	text := strings.Join(list, "; ") + more
 	if w.unknown {
-		text += ". " + strings.ToUpper(fieldList(n)[:1]) + fieldList(n)[1:] + " are known"
+		are := " are known"
+		if len(n.names()) == 1 {
+			are = " is known"
+		}
+		text += ". " + strings.ToUpper(fieldList(n)[:1]) + fieldList(n)[1:] + are
 	}
 	return text
 }
@@ -241,6 +248,9 @@ func (w *walker) object(n *node, i int, at *step) int {
 		case k >= 0:
 			seen[k] = true
 			i = w.value(n.props[k].node, i, &step{parent: at, name: n.props[k].name})
+		case n.closed && o.ours != "" && o.values == nil:
+			w.problem(&step{parent: at, name: Clip(string(name))}, "is "+o.ours+" here, which is given already; write both into it")
+			i = w.skip(i)
 		case n.closed:
 			w.unknownField(n, string(name), at)
 			i = w.skip(i)

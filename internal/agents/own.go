@@ -161,11 +161,14 @@ func (d *own) Tools() ([]loop.Tool, error) {
 			return nil, err
 		}
 		for _, t := range more {
-			if !slices.Contains(list, t) && (t.Name != "delegate_task" || d.delegates()) {
+			if !slices.Contains(list, t) {
 				list = append(list, t)
 			}
 		}
 	}
+	list = slices.DeleteFunc(list, func(t *tools.Tool) bool { // what could only say that it can't
+		return t.Name == "delegate_task" && !d.delegates() || t.Name == "best_of" && d.session.Shadow != ""
+	})
 	all := make([]loop.Tool, len(list))
 	for i, t := range list {
 		all[i] = loop.Tool{

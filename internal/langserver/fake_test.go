@@ -403,7 +403,7 @@ func TestStuck(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	w := cProject(t)
+	w := newProject(t, map[string]string{"a.c": "int x;\n", "a.py": "x = 1\n"})
 	for _, c := range []struct {
 		name string
 		set  Settings
@@ -413,9 +413,10 @@ func TestRefused(t *testing.T) {
 		{"not trusted", Settings{Refused: "the workspace is not trusted"}, "a.c", "clangd: the workspace is not trusted"},
 		{"off", Settings{Servers: map[string]Server{"clangd": {Off: true}}}, "a.c", "clangd: it is switched off by sidecar.languageServers"},
 		{"not installed", Settings{Servers: map[string]Server{"clangd": {Command: []string{"no-such-program-here"}}}}, "a.c", "clangd: no-such-program-here is not installed (not on PATH); install it, or name its command in sidecar.languageServers"},
+		{"none of several", Settings{Servers: map[string]Server{"pyright": {}}}, "a.py", "pyright: basedpyright-langserver or pyright-langserver is not installed (not on PATH); install it, or name its command in sidecar.languageServers"},
 		{"another language", Settings{}, "a.txt", "no language server for files like a.txt"},
 	} {
-		p := New(Options{Start: plainly, Settings: func() Settings { return c.set }})
+		p := New(Options{Start: plainly, Settings: func() Settings { return c.set }, Look: func(string) (string, error) { return "", errors.New("none") }})
 		if r := p.Diagnose(t.Context(), w, c.file)[0]; r.Err == nil || r.Err.Error() != c.want {
 			t.Errorf("%s: %v", c.name, r.Err)
 		}

@@ -138,11 +138,21 @@ func (s *session) askAt(ctx context.Context, done func(), at Position, method st
 	return q.answer(ctx, result)
 }
 
+// lines is how many lines a text has, as read_file counts them: none begins after the last end
+// of a line.
+func lines(text *lsp.Document) int {
+	n := text.Lines()
+	if n > 1 && text.Line(n-1) == "" {
+		n--
+	}
+	return n
+}
+
 // position is a position on the wire.
 func (s *session) position(ctx context.Context, at Position) (lsp.Position, error) {
 	text := s.doc.index
-	if at.Line < 1 || at.Line > text.Lines() {
-		return lsp.Position{}, &PositionError{fmt.Sprintf("line: %s has %d lines, and no line %d", at.Name, text.Lines(), at.Line)}
+	if n := lines(text); at.Line < 1 || at.Line > n {
+		return lsp.Position{}, &PositionError{fmt.Sprintf("line: the last line of %s is %d, so there is no line %d", at.Name, n, at.Line)}
 	}
 	line := text.Line(at.Line - 1)
 	switch {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -427,5 +428,9 @@ func (k *kind) launch(own Server, look func(string) (string, error)) (launch, js
 		argv = slices.Concat([]string{program}, argv[1:])
 		return launch{argv, string(options)}, options, nil
 	}
-	return launch{}, nil, unavailable(k.name, fmt.Sprintf("%s is not installed (not on PATH); install it, or name its command in sidecar.languageServers", cmp.Or(commands[0][0], k.name)))
+	var names []string
+	for _, argv := range commands {
+		names = append(names, cmp.Or(argv[0], k.name))
+	}
+	return launch{}, nil, unavailable(k.name, fmt.Sprintf("%s is not installed (not on PATH); install it, or name its command in sidecar.languageServers", strings.Join(names, " or ")))
 }

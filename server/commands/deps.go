@@ -23,6 +23,7 @@ type Deps struct {
 	Approvals   *client.Approvals
 	Progress    *client.Progress
 	Transcripts *Transcripts
+	CallIDs     *CallIDs // nil: none is refused
 }
 
 // Queue is the review queue over the documents as they are live.

@@ -72,6 +72,9 @@ func callTool(ctx context.Context, d *Deps, token lsp.ProgressToken, a callToolA
 	if a.Arguments, err = object(a.Arguments); err != nil {
 		return nil, err
 	}
+	if err = d.CallIDs.take(a.Session, a.CallID); err != nil {
+		return nil, err
+	}
 	runs, err := dispatcher(d)
 	if err != nil {
 		return dispatch.Unserved(dispatch.Request{Name: a.Name, CallID: a.CallID}, tools.Errorf(tools.Unavailable, "%v; ask the user to open one", err)), nil

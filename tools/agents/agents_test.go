@@ -36,7 +36,7 @@ func (r *recorder) Best(_ context.Context, _ Caller, task string, n int) (Choice
 
 func (r *recorder) Delegate(_ context.Context, _ Caller, task string) (Report, error) {
 	r.task.Text = task
-	return Report{ID: "run-b", End: "failed"}, nil
+	return Report{ID: "run-b", End: "failed", Answer: "no model answers"}, nil
 }
 
 func (r *recorder) List(Caller) ([]Member, error) { return nil, nil }
@@ -79,7 +79,7 @@ func TestTools(t *testing.T) {
 		{"spawn_agent", `{"task":"x","budget":{"steps":16}}`, "invalid_arguments"},
 		{"best_of", `{"task":"x"}`, "1. run-a: done, 1 file, +3 -1 lines; tests: passed\nThe user took run-a. Its changes wait for review: a"},
 		{"best_of", `{"task":"x","n":6}`, "invalid_arguments"},
-		{"delegate_task", `{"task":"x","context":"y"}`, "run-b stopped: failed. It used 0 tokens.\nIt said nothing."},
+		{"delegate_task", `{"task":"x","context":"y"}`, "command_failed: run-b failed: no model answers"},
 		{"agent_list", `{}`, "There are none."},
 		{"agent_send", `{"id":"run-a","text":"stop"}`, "run-a hears it at its next step."},
 		{"agent_wait", `{"ids":["run-a"],"until":"any","timeout_s":5}`, "run-a: look, ended (done), 3 s, 7 tokens\n  one\n  two\nrun-b: ask, waiting, 0 s, 0 tokens\n  it asks the user: may I?"},

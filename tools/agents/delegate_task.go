@@ -31,6 +31,6 @@ func delegateTask(team Team) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		return tools.Result{Text: r.words(), Structured: r}, nil
+		return r.result()
 	})
 }

@@ -55,6 +55,8 @@ func TestPlanningTools(t *testing.T) {
 		{"write_todos", `{"todos":[]}`, "The list is empty."},
 		{"claim_complete", `{"rationale":" "}`, "invalid_arguments: rationale: is empty"},
 		{"claim_complete", `{"rationale":"r"}`, "The task is complete."},
+		{"abort_with_report", `{"reason":"r","what_was_learned":"l"}`, "invalid_arguments: the task was claimed complete (r)"},
+		{"declare_step", `{"step_number":1,"title":"t","action":"b","success_criteria":"c"}`, "Step 1 is open."},
 		{"abort_with_report", `{"reason":"r","what_was_learned":" "}`, "invalid_arguments: what_was_learned: is empty"},
 		{"abort_with_report", `{"reason":"r","what_was_learned":"l"}`, "The steps have ended"},
 		{"propose_plan", `{"plan":"p"}`, "unavailable: nobody can be shown a plan here"},

@@ -42,8 +42,21 @@ func spawnAgent(team Team) *tools.Tool {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		return tools.Result{Text: r.words(), Structured: r}, nil
+		return r.result()
 	})
+}
+
+// result is a report as the result of the call that waited for it. An agent that failed, as one
+// whose model does not answer, has not done its task.
+func (r Report) result() (tools.Result, error) {
+	if r.End != "failed" {
+		return tools.Result{Text: r.words(), Structured: r}, nil
+	}
+	why := "it said nothing"
+	if r.Answer != "" {
+		why = r.Answer
+	}
+	return tools.Result{}, &tools.Error{Code: tools.CommandFailed, Message: fmt.Sprintf("%s failed: %s", r.ID, why), Detail: r.words(), Structured: r}
 }
 
 // changes says where changes are that were taken over.
@@ -78,9 +91,11 @@ func (r Report) words() string {
 	if r.Transcript != "" {
 		fmt.Fprintf(&b, "All that it said and did: read_result with the cursor %s\n", r.Transcript)
 	}
-	if r.Answer == "" {
+	switch {
+	case r.End == "failed": // the error says why
+	case r.Answer == "":
 		b.WriteString("It said nothing.")
-	} else {
+	default:
 		b.WriteString("Its answer:\n\n" + r.Answer)
 	}
 	return b.String()

@@ -85,3 +85,21 @@ func call(t *testing.T, tool *tools.Tool, args string) string {
 func TestRules(t *testing.T) {
 	tooltest.Rules(t, Tools(Deps{Servers: langserver.New(langserver.Options{})}))
 }
+
+// TestWhysOfServers: a reason that keeps several servers from looking is said once. The control
+// keeps one.
+func TestWhysOfServers(t *testing.T) {
+	s := survey{unknown: []langserver.Report{
+		{Name: "a.go", Err: &langserver.UnavailableError{Server: "gopls", Why: "the workspace is not trusted"}},
+		{Name: "b.go", Err: &langserver.UnavailableError{Server: "gopls", Why: "the workspace is not trusted"}},
+		{Name: "a.py", Err: &langserver.UnavailableError{Server: "pyright", Why: "the workspace is not trusted"}},
+		{Name: "a.rs", Err: &langserver.UnavailableError{Server: "rust-analyzer", Why: "it is not installed"}},
+	}}
+	want := []unknownData{
+		{Why: "gopls, pyright: the workspace is not trusted", Files: 3, Paths: []string{"a.go", "b.go", "a.py"}},
+		{Why: "rust-analyzer: it is not installed", Files: 1, Paths: []string{"a.rs"}},
+	}
+	if d := cmp.Diff(want, s.whys()); d != "" {
+		t.Error(d)
+	}
+}

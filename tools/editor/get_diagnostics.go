@@ -214,15 +214,20 @@ func dataOf(p langserver.Problem) problemData {
 	return problemData{p.Path, p.Line, p.Column, p.EndLine, p.EndColumn, string(p.Severity), p.Code, p.Source, p.Message, p.Server}
 }
 
-// whys groups what is unknown by its reason.
+// whys groups what is unknown by its reason, whichever servers it keeps from looking.
 func (s *survey) whys() []unknownData {
 	const somePaths = 5
 	var out []unknownData
+	servers := map[string][]string{} // by reason
 	for _, r := range s.unknown {
 		why := r.Err.Error()
 		var e *langserver.UnavailableError
 		if !errors.As(r.Err, &e) {
 			why = tools.AsError(r.Err).Message
+		} else if rest, ok := strings.CutPrefix(why, e.Server+": "); ok && e.Server != "" {
+			if why = rest; !slices.Contains(servers[why], e.Server) {
+				servers[why] = append(servers[why], e.Server)
+			}
 		}
 		i := slices.IndexFunc(out, func(u unknownData) bool { return u.Why == why })
 		if i < 0 {
@@ -231,6 +236,11 @@ func (s *survey) whys() []unknownData {
 		}
 		if out[i].Files++; len(out[i].Paths) < somePaths {
 			out[i].Paths = append(out[i].Paths, r.Name)
+		}
+	}
+	for i, u := range out {
+		if list := servers[u.Why]; len(list) > 0 {
+			out[i].Why = strings.Join(list, ", ") + ": " + u.Why
 		}
 	}
 	if s.left > 0 {

@@ -74,6 +74,7 @@ func TestReadFileRefusals(t *testing.T) {
 		{"a directory", `{"path":"src"}`, tools.InvalidArguments, []string{"list_directory"}},
 		{"binary", `{"path":"b.png"}`, tools.BinaryFile, []string{"PNG", "5 bytes"}},
 		{"another case", `{"path":"src/main.GO"}`, tools.NotFound, []string{"did you mean", "src/Main.go"}},
+		{"another case of a directory", `{"path":"SRC/Main.go"}`, tools.NotFound, []string{"did you mean src/Main.go?"}},
 		{"another ending", `{"path":"lib/util.pyi"}`, tools.NotFound, []string{"lib/util.py"}},
 		{"another directory", `{"path":"pkg/util.py"}`, tools.NotFound, []string{"lib/util.py"}},
 		{"nothing like it", `{"path":"zzzzzzzz/qqqqqqqq"}`, tools.NotFound, []string{"list_directory"}},
@@ -364,7 +365,7 @@ func TestLinks(t *testing.T) {
 func TestListDirectory(t *testing.T) {
 	files := map[string]string{
 		".gitignore": "out/\n*.log\n", ".git/HEAD": "x", "out/x.js": "x", "a.log": "x", "b.txt": "x", "A.txt": "x",
-		"src/main.go": "x", "src/sub/deep.go": "x", "void/": "", ".idea/": "", ".vscode/": "", ".cursor/rules": "x",
+		"src/main.go": "x", "src/sub/deep.go": "x", "void/": "", ".idea/": "", ".sidecar/settings.json": "{}", ".vscode/": "", ".cursor/rules": "x",
 	}
 	c := project(t, files)
 	if runtime.GOOS != "windows" {
@@ -380,8 +381,9 @@ func TestListDirectory(t *testing.T) {
 	}
 	for _, tc := range []struct{ name, args, want string }{
 		{"the root", `{}`, ".cursor/\n.idea/\nsrc/\nvoid/\n.gitignore\nA.txt\nb.txt\nlink -> (link)\n(2 ignored left out; include_ignored shows them)\n"},
-		{"ignored too", `{"include_ignored":true}`, ".cursor/\n.idea/\nout/\nsrc/\nvoid/\n.gitignore\nA.txt\na.log\nb.txt\nlink -> (link)\n"},
-		{"deeper", `{"path":"src","depth":2}`, "src/sub/\nsrc/sub/deep.go\nsrc/main.go\n"},
+		{"ignored too", `{"include_ignored":true}`, ".cursor/\n.idea/\n.sidecar/\nout/\nsrc/\nvoid/\n.gitignore\nA.txt\na.log\nb.txt\nlink -> (link)\n"},
+		{"deeper", `{"path":"src","depth":2}`, "In src/:\nsub/\nsub/deep.go\nmain.go\n"},
+		{"ours, by its name", `{"path":".sidecar"}`, "In .sidecar/:\nsettings.json\n"},
 		{"empty", `{"path":"void"}`, "(void is empty)\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

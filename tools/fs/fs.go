@@ -91,7 +91,7 @@ func unreadable(ctx context.Context, c *tools.Call, name string, err error) erro
 	info, statErr := c.Files.Stat(name)
 	switch {
 	case errors.Is(statErr, iofs.ErrNotExist):
-		return notFound(ctx, c, name)
+		return notFound(ctx, c, name, false)
 	case statErr != nil:
 		return errors.Join(creatable(c, name), statErr)
 	case info.IsDir():
@@ -225,12 +225,20 @@ const (
 	nearTime = 500 * time.Millisecond
 )
 
-// notFound says that name does not exist and what may have been meant.
-func notFound(ctx context.Context, c *tools.Call, name string) error {
+// notFound says that name does not exist and what may have been meant: a directory, or a file,
+// where there are such.
+func notFound(ctx context.Context, c *tools.Call, name string, dir bool) error {
 	near := nearNames(c, name)
 	near = append(near, namesakes(ctx, c, name)...)
 	slices.Sort(near)
 	near = slices.Compact(near)
+	other := func(name string) bool {
+		info, err := c.Files.Stat(name)
+		return err == nil && info.IsDir() != dir
+	}
+	if meant := slices.DeleteFunc(slices.Clone(near), other); len(meant) > 0 {
+		near = meant
+	}
 	near = near[:min(len(near), maxNear)]
 	if len(near) == 0 {
 		return tools.Errorf(tools.NotFound, "%s does not exist; check the path with list_directory or search_files", name)

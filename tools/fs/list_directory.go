@@ -54,13 +54,16 @@ func listDirectory(ctx context.Context, c *tools.Call, in ListDirectoryArgs) (to
 	info, err := c.Files.Stat(name)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return tools.Result{}, notFound(ctx, c, name)
+		return tools.Result{}, notFound(ctx, c, name, true)
 	case err != nil:
 		return tools.Result{}, err
 	case !info.IsDir():
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "%s is a file; read it with read_file", name)
 	}
 	l := lister{ctx: ctx, c: c, all: in.IncludeIgnored, out: Listing{Path: name}}
+	if name != "." {
+		l.below = name + "/"
+	}
 	if err := l.list(name, max(1, in.Depth)); err != nil {
 		return tools.Result{}, err
 	}
@@ -77,7 +80,11 @@ func listDirectory(ctx context.Context, c *tools.Call, in ListDirectoryArgs) (to
 	if len(notes) > 0 {
 		fmt.Fprintf(&l.b, "(%s)\n", strings.Join(notes, "; "))
 	}
-	return tools.Result{Text: l.b.String(), Structured: l.out, Truncated: l.out.Cut}, nil
+	text := l.b.String()
+	if l.below != "" && l.out.Entries > 0 {
+		text = "In " + visible(l.below) + ":\n" + text
+	}
+	return tools.Result{Text: text, Structured: l.out, Truncated: l.out.Cut}, nil
 }
 
 type lister struct {
@@ -86,7 +93,12 @@ type lister struct {
 	all bool
 	b   strings.Builder
 	out Listing
+
+	below string // begins the path of each entry, and stands in the first line alone
 }
+
+// shown is the path of an entry as a line has it.
+func (l *lister) shown(name string) string { return visible(strings.TrimPrefix(name, l.below)) }
 
 // standsIn reports whether an entry is not the project's, but stands in for a
 // missing name while a confined command runs (docs/sandbox.md): it is sticky,
@@ -126,7 +138,7 @@ func (l *lister) list(dir string, depth int) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git" || l.standsIn(name, e):
+		case e.Name() == ".git" || !l.all && e.Name() == ".sidecar" && e.IsDir() || l.standsIn(name, e):
 			continue
 		case !l.all && l.c.Files.Ignored(name, e.IsDir()):
 			l.out.Ignored++
@@ -138,17 +150,17 @@ func (l *lister) list(dir string, depth int) error {
 		l.out.Entries++
 		switch {
 		case e.IsDir():
-			l.b.WriteString(visible(name) + "/\n")
+			l.b.WriteString(l.shown(name) + "/\n")
 		case e.Type()&iofs.ModeSymlink != 0:
-			l.b.WriteString(visible(name) + " -> (link)\n")
+			l.b.WriteString(l.shown(name) + " -> (link)\n")
 		default:
-			l.b.WriteString(visible(name) + "\n")
+			l.b.WriteString(l.shown(name) + "\n")
 		}
 		if e.IsDir() && depth > 1 {
 			if err := l.list(name, depth-1); err != nil && l.ctx.Err() != nil {
 				return err
 			} else if err != nil {
-				l.b.WriteString(visible(name) + "/ (can't be read)\n")
+				l.b.WriteString(l.shown(name) + "/ (can't be read)\n")
 			}
 			if l.out.Cut {
 				return nil

@@ -97,6 +97,8 @@ func runReferences(ctx context.Context, f *references.Finder, c *tools.Call, in 
 		text := fmt.Sprintf("nothing is called %s in this workspace's code", in.Symbol)
 		if like := similar(f.Similar(within, c.Files, in.Symbol)); like != "" {
 			text += ", but there is " + like + "; upper and lower case differ\n"
+		} else if like := similar(f.Misspelt(within, c.Files, in.Symbol)); like != "" {
+			text += ", but there is " + like + "; check the spelling\n"
 		} else {
 			text += "; for a part of a name or for other text use grep\n"
 		}

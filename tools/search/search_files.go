@@ -47,7 +47,8 @@ func runSearchFiles(ctx context.Context, x *textindex.Index, c *tools.Call, in s
 	if strings.TrimSpace(in.Pattern) == "" {
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "pattern: it is empty; use ** for all files")
 	}
-	g, opts, err := fileQuery(&names{ctx, x, c.Files}, strings.TrimSpace(in.Pattern))
+	n := &names{ctx, x, c.Files}
+	g, opts, err := fileQuery(n, strings.TrimSpace(in.Pattern))
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -65,7 +66,7 @@ func runSearchFiles(ctx context.Context, x *textindex.Index, c *tools.Call, in s
 	}
 	switch {
 	case total == 0:
-		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(g, c.Files))
+		fmt.Fprintf(&b, "no file matches %s; %s\n", in.Pattern, noFileHint(n, g))
 	case len(shown) < total:
 		fmt.Fprintf(&b, "… %d more of %d files; narrow the pattern\n", total-len(shown), total)
 	}
@@ -160,16 +161,47 @@ func (g glob) walk(files workspace.Files) workspace.WalkOptions {
 }
 
 // noFileHint says what to try next.
-func noFileHint(g glob, files workspace.Files) string {
+func noFileHint(n *names, g glob) string {
 	if !special(g.text, "*?[{") {
-		if info, err := files.Stat(unescape(g.text)); err == nil && info.IsDir() {
+		if dir := directoryOf(n, g); dir == unescape(g.text) && dir != "" {
 			return "it is a directory: add /** for the files in it"
+		} else if dir != "" {
+			return "a directory is called so: " + dir + "/** has the files in it"
 		}
 		return "for a part of a name put * on both sides"
 	}
-	hint := "try **/ in front or fewer letters; ignored and hidden files are found only when the pattern names their directory"
+	hint := "try **/ in front or fewer letters"
+	if g.base || strings.HasPrefix(g.text, "**/") { // all directories were looked at
+		hint = "try fewer letters"
+	}
+	hint += "; ignored and hidden files are found only when the pattern names their directory"
 	if brackets := bracketHint(g.text); brackets != "" {
 		hint += "; " + brackets
 	}
 	return hint
+}
+
+// directoryOf is a directory that a pattern without wildcards names: the path itself, or
+// the first with that last element; "" is none.
+func directoryOf(n *names, g glob) string {
+	name := unescape(g.text)
+	if info, err := n.files.Stat(name); err == nil && info.IsDir() {
+		return name
+	}
+	if !g.base {
+		return ""
+	}
+	in := func(file string) string {
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			if path.Base(dir) == name {
+				return dir
+			}
+		}
+		return ""
+	}
+	found, _, err := Files(n.ctx, n.index, n.files, workspace.WalkOptions{}, 1, func(file string) bool { return in(file) != "" })
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return in(found[0])
 }

@@ -282,6 +282,9 @@ func TestSearchFiles(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`{"pattern":"*","limit":2}`, "a.go\nb/b.go\n… 7 more of 9 files; narrow the pattern\n"},
 		{`{"pattern":"nosuch"}`, "no file matches nosuch; for a part of a name put * on both sides\n"},
+		{`{"pattern":"*.rs"}`, "no file matches *.rs; try fewer letters; ignored and hidden files are found only when the pattern names their directory\n"},
+		{`{"pattern":"**/*.rs"}`, "no file matches **/*.rs; try fewer letters; ignored and hidden files are found only when the pattern names their directory\n"},
+		{`{"pattern":"b"}`, "no file matches b; it is a directory: add /** for the files in it\n"},
 		{`{"pattern":"nosuch/*"}`, "no file matches nosuch/*; try **/ in front or fewer letters; ignored and hidden files are found only when the pattern names their directory\n"},
 	} {
 		r, err := call(t.Context(), d, "search_files", c.args)

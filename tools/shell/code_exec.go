@@ -83,7 +83,7 @@ func (in codeIn) missing(stderr string) string {
 	return ""
 }
 
-// maxPackages bounds how many bytes of the names of packages are told.
+// maxPackages bounds how many bytes of the names of packages are told; of more, their number is.
 const maxPackages = 200
 
 // has says what programs of the language can import, asked where they run.
@@ -103,7 +103,7 @@ func (in codeIn) has(ctx context.Context, d Deps, r Run) string {
 	case list == "":
 		return l.base + " and nothing else"
 	case len(list) > maxPackages:
-		list = strings.ToValidUTF8(list[:maxPackages], "") + " …"
+		list = tools.Count(strings.Count(list, ", ")+1, "package") + ", not that one"
 	}
 	return l.base + " and " + list
 }

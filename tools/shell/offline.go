@@ -21,7 +21,7 @@ var WithoutRetries = []string{
 // machine: the C library, curl, git, Node, Python, Go, Rust, Maven, Gradle.
 // Without retries, pip only says that there are no versions at all.
 const wantsNetwork = `(?i)could not resolve host|temporary failure in name resolution|name or service not known|network is unreachable|unknown ?host` +
-	`|getaddrinfo|ENOTFOUND|EAI_AGAIN|failed to lookup address|nameresolutionerror|dial tcp|could not transfer (artifact|metadata)|could not (get|head|resolve) '?https?://` +
+	`|getaddrinfo|\bENOTFOUND\b|\bEAI_AGAIN\b|failed to lookup address|nameresolutionerror|dial tcp|could not transfer (artifact|metadata)|could not (get|head|resolve) '?https?://` +
 	`|cannot access \S+ \(https?://|no cached version|offline mode|\(from versions: none\)|dns error`
 
 // ecosystems say, by what a program of theirs prints, where what it wants to

@@ -30,6 +30,8 @@ func TestOffline(t *testing.T) {
 		{"curl", "curl: (6) Could not resolve host: example.com", without, 6, "in the workspace before"},
 		{"it worked all the same", "curl: (6) Could not resolve host: example.com", without, 0, ""},
 		{"there was a network", "curl: (6) Could not resolve host: example.com", with, 6, ""},
+		{"a module of Python's", "ModuleNotFoundError: No module named 'numpy'", without, 1, ""},
+		{"node", "Error: getaddrinfo ENOTFOUND example.com", without, 1, "in the workspace before"},
 		{"a failure of its own", "FAILED tests/test_a.py::test_one - assert 1 == 2", without, 1, ""},
 	} {
 		got := report("", c.said, outcome{code: c.code, words: c.words})

@@ -73,7 +73,7 @@ func newRunLint(s *sessions) *tools.Tool {
 
 // planLint finds the command that runs the linter, which is then decided on as
 // any other.
-func (s *sessions) planLint(_ context.Context, files workspace.Files, in lintIn) (lintIn, tools.Effects, error) {
+func (s *sessions) planLint(ctx context.Context, files workspace.Files, in lintIn) (lintIn, tools.Effects, error) {
 	shell, err := s.d.shell()
 	if err != nil {
 		return in, tools.Effects{}, err
@@ -81,7 +81,8 @@ func (s *sessions) planLint(_ context.Context, files workspace.Files, in lintIn)
 	if in.name, err = files.Resolve(cmp.Or(in.Path, ".")); err != nil {
 		return in, tools.Effects{}, err
 	}
-	in.plan, err = lint.Detect(files, lint.Request{Path: in.name, Fix: in.Fix, On: systemOf(shell), Installed: shell.Has})
+	r := lint.Request{Path: in.name, Fix: in.Fix, On: systemOf(shell), Installed: shell.Has}
+	in.plan, err = lint.Detect(files, r)
 	switch {
 	case errors.Is(err, detect.ErrNone):
 		return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no linter is known for %s; run_command runs any", in.name)
@@ -90,6 +91,9 @@ func (s *sessions) planLint(_ context.Context, files workspace.Files, in lintIn)
 	case errors.As(err, new(detect.Refused)):
 		return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "%v", err)
 	case err != nil:
+		return in, tools.Effects{}, err
+	}
+	if err := nothingToLint(ctx, files, in.name, in.plan, r); err != nil {
 		return in, tools.Effects{}, err
 	}
 	if in.plan.Line, err = lineOf(shell, in.plan); err != nil {
@@ -144,6 +148,9 @@ func (sh *shell) lint(ctx context.Context, c *tools.Call, in lintIn) (tools.Resu
 	fmt.Fprintf(&b, "[exit code %d, %.1f s%s]", o.code, o.took.Seconds(), o.unusual())
 	if len(in.plan.Others) > 0 {
 		fmt.Fprintf(&b, "\n[Not run: %s. A path there runs it.]", strings.Join(in.plan.Others, ", "))
+	}
+	if len(in.plan.Missed) > 0 {
+		fmt.Fprintf(&b, "\n[Not looked at: %s. No linter of theirs can run; a path there says why.]", listed(in.plan.Missed))
 	}
 	return tools.Result{Text: b.String(), Structured: l}, changes, nil
 }

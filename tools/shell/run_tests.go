@@ -9,11 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +23,8 @@ import (
 
 //go:embed run_tests.md
 var testsDoc string
+
+const noPytest = "pytest is not installed, so no test was run: let the user install it, in the project's .venv or for all, or give the command that runs the tests"
 
 // maxReport is how much of each stream of a runner is read for its report.
 const maxReport = 32 << 20
@@ -89,17 +88,24 @@ func (s *sessions) planTests(ctx context.Context, files workspace.Files, in test
 		if err != nil {
 			return in, tools.Effects{}, err
 		}
-		in.plan, err = testrun.Detect(files, testrun.Request{Path: name, Name: in.Name, On: systemOf(shell)})
+		on := systemOf(shell)
+		in.plan, err = testrun.Detect(files, testrun.Request{Path: name, Name: in.Name, On: on})
 		switch {
 		case errors.Is(err, testrun.ErrNone):
+			if dirs := withTests(ctx, files, on); dirs != "" {
+				return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no test runner was found in %s or above; there are tests in %s; or give the command that runs the tests", name, dirs)
+			}
 			return in, tools.Effects{}, tools.Errorf(tools.NotFound, "no test runner was found in %s or above; give the command that runs the tests", name)
 		case errors.As(err, new(detect.Refused)):
 			return in, tools.Effects{}, tools.Errorf(tools.InvalidArguments, "%v", err)
 		case err != nil:
 			return in, tools.Effects{}, err
 		}
-		if in.plan.Runner == "go" && in.Path != "" && in.Name == "" {
-			if err := s.hasTests(ctx, files, name); err != nil {
+		if in.plan.Words[0] == "pytest" && !shell.Has("pytest") {
+			return in, tools.Effects{}, tools.Errorf(tools.NotFound, "%s", noPytest)
+		}
+		if in.Path != "" && in.Name == "" {
+			if err := noTests(ctx, files, name, in.plan, on); err != nil {
 				return in, tools.Effects{}, err
 			}
 		}
@@ -108,36 +114,6 @@ func (s *sessions) planTests(ctx context.Context, files workspace.Files, in test
 		}
 	}
 	return in, tools.Effects{Command: in.plan.Line, Shell: true}, nil
-}
-
-// maxTestDirs bounds the directories that are named where there are tests.
-const maxTestDirs = 5
-
-// hasTests fails for a directory without tests of Go's, before anybody is asked, and says
-// where there are some.
-func (s *sessions) hasTests(ctx context.Context, files workspace.Files, dir string) error {
-	tests := func(below string, most int) (dirs []string, err error) {
-		err = files.Walk(ctx, workspace.WalkOptions{Dir: below}, func(e *workspace.Entry) error {
-			if at := path.Dir(e.Path); testrun.IsTest(path.Base(e.Path)) && !slices.Contains(dirs, at) {
-				if dirs = append(dirs, at); len(dirs) == most {
-					return fs.SkipAll
-				}
-			}
-			return nil
-		})
-		return dirs, err
-	}
-	if info, err := files.Stat(dir); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // the runner says what is wrong
-	}
-	if found, err := tests(dir, 1); err != nil || len(found) > 0 {
-		return nil //nolint:nilerr // it is not known that there are none
-	}
-	where := "; there are none in the project either"
-	if dirs, err := tests(".", maxTestDirs); err == nil && len(dirs) > 0 {
-		where = "; there are tests in " + strings.Join(dirs, ", ")
-	}
-	return tools.Errorf(tools.NotFound, "%s has no tests%s", dir, where)
 }
 
 // systemOf is where the programs of a shell run.
@@ -205,6 +181,9 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	if len(in.plan.Others) > 0 {
 		fmt.Fprintf(&b, "\n[Not run: %s. A path there, or command, runs its tests.]", strings.Join(in.plan.Others, ", "))
 	}
+	if len(in.plan.Missed) > 0 {
+		fmt.Fprintf(&b, "\n[Can't be run: %s. A path there says why.]", listed(in.plan.Missed))
+	}
 	fail := func(code tools.Code, format string, args ...any) (tools.Result, []workspace.Change, error) {
 		return tools.Result{}, o.changed.Changes, &tools.Error{Code: code, Message: fmt.Sprintf(format, args...), Detail: b.String(), Structured: t}
 	}
@@ -218,7 +197,7 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 	case t.Counted && t.Passed+t.Skipped == 0 && (in.Path != "" || in.Name != ""):
 		return fail(tools.NotFound, "no test was run: none fits path and name")
 	case in.plan.Runner == "pytest" && strings.Contains(stderr.text(), "No module named pytest"):
-		return fail(tools.NotFound, "pytest is not installed, so no test was run: let the user install it, in the project's .venv or for all, or give the command that runs the tests")
+		return fail(tools.NotFound, noPytest)
 	case o.code != 0:
 		return fail(tools.CommandFailed, "no test is said to have failed, but the exit code is %d", o.code)
 	}

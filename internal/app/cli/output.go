@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // What is asked about the output that sessions hold.
@@ -88,7 +89,7 @@ func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 	}
 	switch verb {
 	case "accept":
-		fmt.Fprintf(c.Out, "Moved to the workspace: %d files.\n", r.Accepted)
+		fmt.Fprintf(c.Out, "Moved to the workspace: %s.\n", tools.Count(r.Accepted, "file"))
 		for _, why := range r.Left {
 			fmt.Fprintln(c.Out, why)
 		}
@@ -124,11 +125,7 @@ func showOutput(c *cli, entries []workspace.Held) error {
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
-		files := "1 file"
-		if e.Files != 1 {
-			files = fmt.Sprintf("%d files", e.Files)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", oneLine(e.Session), files, size(e.Bytes), e.At.Local().Format(time.DateTime), shorten(e.Names))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", oneLine(e.Session), tools.Count(e.Files, "file"), size(e.Bytes), e.At.Local().Format(time.DateTime), shorten(e.Names))
 		for _, list := range []struct {
 			of    string
 			names []string
@@ -170,7 +167,7 @@ func outputCandidates(ctx context.Context, c *cli, done []string, begun string) 
 	}
 	var out []candidate
 	for _, e := range r.Entries {
-		out = append(out, candidate{e.Session, fmt.Sprintf("%d files, %s", e.Files, size(e.Bytes))})
+		out = append(out, candidate{e.Session, tools.Count(e.Files, "file") + ", " + size(e.Bytes)})
 	}
 	return out
 }

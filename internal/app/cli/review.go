@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // reviewVerbs are what `review` can do.
@@ -60,10 +61,45 @@ type reviewText struct {
 type reviewOutcome struct {
 	What    string        `json:"what,omitempty"` // undo or redo
 	Done    []string      `json:"done"`
+	Parts   []part        `json:"parts,omitempty"`   // of these, the files of which changes were left
 	Deleted []string      `json:"deleted,omitempty"` // of these, the files that are gone now
 	Failed  []failureLine `json:"failed"`
 	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
 	Dropped []string      `json:"dropped,omitempty"` // messages of commits that will not be made
+}
+
+// part says how many of a file's changes were decided on.
+type part struct {
+	Path    string `json:"path"`
+	Changes int    `json:"changes"`
+	Of      int    `json:"of"`
+}
+
+// partsOf are the files in which a selection leaves changes alone.
+func partsOf(q *pendingedits.Store, sel pendingedits.Selection) (parts []part) {
+	for _, e := range q.List("").Edits {
+		p := part{Path: e.Name, Of: len(e.Hunks)}
+		for _, h := range e.Hunks {
+			if slices.Contains(sel.Hunks, h.ID) {
+				p.Changes++
+			}
+		}
+		if p.Changes > 0 && p.Changes < p.Of && !slices.Contains(sel.Names, e.Name) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// shown are names with how much of them was decided on.
+func shown(names []string, parts []part) []string {
+	out := slices.Clone(names)
+	for i, name := range names {
+		if at := slices.IndexFunc(parts, func(p part) bool { return p.Path == name }); at >= 0 {
+			out[i] = fmt.Sprintf("%s (%d of %s)", name, parts[at].Changes, tools.Count(parts[at].Of, "change"))
+		}
+	}
+	return out
 }
 
 type failureLine struct {
@@ -161,11 +197,12 @@ func acceptEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 	if err != nil {
 		return reviewOutcome{}, err
 	}
+	parts := partsOf(q, sel)
 	r, err := q.Accept(ctx, sel)
 	if errors.Is(err, pendingedits.ErrBatch) {
 		err = fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
 	}
-	return reviewOutcome{Done: r.Accepted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+	return reviewOutcome{Done: r.Accepted, Parts: parts, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
 }
 
 func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
@@ -173,8 +210,9 @@ func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 	if err != nil {
 		return reviewOutcome{}, err
 	}
+	parts := partsOf(q, sel)
 	r, err := q.Reject(ctx, sel, words.Reason)
-	out := reviewOutcome{Done: r.Rejected}
+	out := reviewOutcome{Done: r.Rejected, Parts: parts}
 	for _, q := range r.Commits {
 		out.Dropped = append(out.Dropped, q.Message)
 	}
@@ -395,7 +433,7 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 	}
 	switch {
 	case len(done) > 0:
-		fmt.Fprintf(c.Out, "%s %s\n", did, inLines(done))
+		fmt.Fprintf(c.Out, "%s %s\n", did, inLines(shown(done, r.Parts)))
 	case len(r.Done) > 0:
 	case len(r.Failed)+len(r.Commits) == 0:
 		fmt.Fprintf(c.Out, "Nothing was %s.\n", strings.TrimSuffix(did, ":"))

@@ -53,6 +53,11 @@ func TestSeveralRoots(t *testing.T) {
 	if data, err := d.ReadFile("right/new/a.txt"); err != nil || string(data) != "a" {
 		t.Errorf("after a move between roots: %q, %v", data, err)
 	}
+	for given, want := range map[string]string{"b.txt": "there is right/b.txt", "sub": "there is right/sub", "none.txt": "the name of a root (left, right)"} {
+		if _, err := d.Resolve(given); !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s without its root: %v, want %q", given, err, want)
+		}
+	}
 	for _, name := range []string{"left", "right", "."} {
 		if err := d.Apply(t.Context(), Change{Path: name, After: text("x")}); err == nil {
 			t.Errorf("a file in place of %s", name)

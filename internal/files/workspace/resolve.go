@@ -132,7 +132,7 @@ func (d *Disk) checkName(name string) error {
 			continue
 		}
 		if _, _, err := d.locate(part); err != nil {
-			return fmt.Errorf("%w: begin with the name of a root (%s)", fs.ErrInvalid, d.rootNames())
+			return unrooted(d, name)
 		}
 	}
 	return nil
@@ -152,6 +152,20 @@ func looksLikeDots(part string) bool {
 		return r
 	}, part))
 	return seen == "." || seen == ".." || seen == "‥"
+}
+
+// unrooted is the error for a name that begins with no root: it says which one has it.
+func unrooted(d *Disk, name string) error {
+	var there []string
+	for _, f := range d.folders {
+		if _, err := f.root.Lstat(filepath.FromSlash(name)); err == nil {
+			there = append(there, f.Name+"/"+name)
+		}
+	}
+	if len(there) > 0 {
+		return fmt.Errorf("%w: begin with the name of a root; there is %s", fs.ErrInvalid, strings.Join(there, ", "))
+	}
+	return fmt.Errorf("%w: begin with the name of a root (%s)", fs.ErrInvalid, d.rootNames())
 }
 
 func (d *Disk) rootNames() string {

@@ -37,6 +37,7 @@ type call struct {
 
 	begun     time.Time
 	hooked    hooks.Outcome      // what hooks said before it was decided on
+	hidden    string             // why a part of that line fails, whoever allows it
 	line      *shell.Verdict     // of the command line, if there is one for a shell
 	unlike    bool               // an agent does it itself, and no tool of ours does the same
 	written   bool               // it is at what a program wrote that was allowed to run

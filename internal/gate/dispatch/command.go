@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -34,7 +33,7 @@ func (c *call) read(ctx context.Context) {
 		line = func(text string) *shell.Line { return c.d.o.Confined.ReadLine(ctx, text) }
 	}
 	v := j.Decide(text, line(text))
-	c.line = &v
+	c.line, c.hidden = &v, readsHidden(c, v.Line)
 }
 
 // keeps reports whether commands change no file of the user's: what they delete comes back
@@ -89,6 +88,20 @@ func (c *call) zone(path string) shell.Zone {
 // secret reports whether a file may hold secrets by its name.
 func (c *call) secret(name string) bool {
 	return workspace.Sensitive(name) && (c.set.SensitiveOK == nil || !c.set.SensitiveOK(name))
+}
+
+// hides reports whether a path of a command line leads to a file that is there, and that
+// commands don't see.
+func hides(c *call, path string) bool {
+	if c.zone(path) != shell.Sensitive {
+		return false
+	}
+	name, err := c.to.Resolve(path)
+	if err != nil {
+		return false
+	}
+	info, err := c.to.Stat(name)
+	return err == nil && !info.IsDir()
 }
 
 // secretTime bounds the search for a file that may hold secrets.
@@ -150,27 +163,27 @@ func (c *call) lineVerdict(v policy.Verdict) policy.Verdict {
 		v.Reason += "; " + lineReason(c)
 	}
 	v.Remember = v.Remember && len(c.lineKeys()) > 0
-	if file := readsHidden(c); file != "" && v.Rule == "command.ask" {
-		v.Outcome, v.Person, v.Remember = policy.Deny, false, false
-		v.Reason = file + ", and commands can't read it here, whoever allows it; ask the user for what you need of it"
+	if why := c.hidden; why != "" {
+		v = policy.Verdict{Outcome: policy.Deny, By: policy.ByRule, Rule: "command.hidden", Reason: why}
 	}
 	return v
 }
 
-// readers only print what files have.
-var readers = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "nl", "wc", "sort", "xxd", "od", "strings", "base64"}
-
-// readsHidden says of a line that does nothing but read a file that is hidden from commands
-// that it is such a file; "": the line does more, or nothing hides it.
-func readsHidden(c *call) string {
-	l := c.line.Line
-	if c.line.Rule != "path.sensitive" || c.d.o.Confined == nil || c.d.o.Confined.Weak() != "" || c.d.o.Confined.Words() == "" || l == nil || len(l.Commands) != 1 || len(l.Writes) > 0 {
+// readsHidden says of a line a part of which opens a file that is hidden from commands that
+// nobody's yes helps; "": none does, or nothing hides it.
+func readsHidden(c *call, l *shell.Line) string {
+	if c.d.o.Confined == nil || c.d.o.Confined.Weak() != "" || c.d.o.Confined.Words() == "" {
 		return ""
 	}
-	if !slices.Contains(readers, l.Commands[0].Program()) {
+	file, part := shell.Opens(l, func(path string) bool { return hides(c, path) })
+	if file == "" {
 		return ""
 	}
-	return c.line.Reason
+	why := "`" + file + "` may hold secrets, and commands can't read it here, whoever allows it; "
+	if strings.TrimSpace(c.bound.Effects.Command) == part {
+		return why + "ask the user for what you need of it"
+	}
+	return tools.Clip(part) + ": " + why + "leave it out of the line, and ask the user for what you need of it"
 }
 
 // because is the rule by which a person is asked, and of a line which part it is

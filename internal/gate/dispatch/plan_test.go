@@ -77,8 +77,8 @@ func TestDenialOfPlan(t *testing.T) {
 }
 
 // A command that only reads a file that is hidden from commands is denied with advice:
-// nobody can allow what can't work. What does more, or runs where nothing hides it, is asked
-// about.
+// nobody can allow what can't work. What else the line does changes nothing. What
+// may work, or runs where nothing hides it, is asked about.
 func TestReadsHidden(t *testing.T) {
 	for _, test := range []struct {
 		line, words, weak string
@@ -86,12 +86,16 @@ func TestReadsHidden(t *testing.T) {
 	}{
 		{"cat .env", "strong", "", true},
 		{"grep -n KEY .env", "strong", "", true},
+		{"cat .env && make", "strong", "", true},
+		{"cd sub && cat ../.env; echo", "strong", "", true},
+		{"cat .env > copy", "strong", "", true},
+		{"nohup cat .env", "strong", "", true},
 		{"cat .env", "weak", "weak", false},
-		{"cat .env && make", "strong", "", false},
-		{"cat .env > copy", "strong", "", false},
+		{"cat .env.local && make", "strong", "", false}, // the line may make it
 		{"rm .env", "strong", "", false},
 	} {
 		r := newRig(t, "review")
+		r.pending.files[".env"] = "KEY=1"
 		r.o.Confined = confinement{words: test.words, weak: test.weak}
 		r.person.answer = says(Answer{Reason: "never"})
 		args, _ := json.Marshal(shellIn{test.line})

@@ -206,6 +206,8 @@ func (s *State) Complete(rationale string) error {
 func (s *State) Abort(reason, learned string) error {
 	reason, learned = strings.TrimSpace(reason), strings.TrimSpace(learned)
 	switch {
+	case s.End != nil && !s.End.Aborted:
+		return fmt.Errorf("the task was claimed complete (%s), so there is nothing to give up; declare_step begins another", s.End.Reason)
 	case reason == "":
 		return errors.New("reason: is empty; write why you give up")
 	case learned == "":

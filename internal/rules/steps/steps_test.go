@@ -63,6 +63,7 @@ func TestSteps(t *testing.T) {
 	if s.Open() != nil || s.End == nil || s.End.Aborted {
 		t.Errorf("it ended as %+v", s.End)
 	}
+	wants(t, "abort after the end", s.Abort("x", "y"), "was claimed complete (they pass)")
 	wants(t, "after the end", s.Verify(2, true, "x", ""), "no step is open; the next is 1")
 	wants(t, "other steps", s.Declare(step(1, "run the tests")), "")
 	if len(s.Steps) != 1 || s.End != nil {

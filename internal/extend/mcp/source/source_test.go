@@ -254,7 +254,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("without what it needs: %v", err)
 	}
 	tool, _, _ := b.o.Registry.Lookup("mcp_grow_echo")
-	if tool.Access != tools.Exec || !tool.Untrusted || tool.Core || tool.Source.Server != "grow" || tool.Source.Tool != "echo" {
+	if tool.Access != tools.Exec || !tool.Untrusted || tool.Core || tool.Source.Server != "grow" || tool.Source.Tool != "echo" || tool.Title != "grow: echo" {
 		t.Errorf("%+v", tool)
 	}
 	for _, name := range []string{"mcp_grow_nothing", "mcp_other_echo", "grow", "mcp_crash_sum"} { // it is connected, or there is no such server

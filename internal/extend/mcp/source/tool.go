@@ -193,6 +193,12 @@ func (s *server) tool(name string, t *sdk.Tool) (_ *tools.Tool, odd []string, er
 		odd = append(odd, "what it says of itself seems to instruct the model: "+strings.Join(signs, ", "))
 	}
 	title, _ := s.m.o.Clean(t.Title)
+	if title == "" && t.Annotations != nil {
+		title, _ = s.m.o.Clean(t.Annotations.Title)
+	}
+	if title == "" { // our name of it is for models
+		title, _ = s.m.o.Clean(s.cfg.Name + ": " + strings.ReplaceAll(t.Name, "_", " "))
+	}
 	d := tools.Def{
 		Name: name, Title: oneLine(title, 80), Category: "mcp", Untrusted: true, Wrote: name, Timeout: s.cfg.callTime() + s.m.asked(),
 		Description: fmt.Sprintf("Of the MCP server %s. %s", s.cfg.Name, text),

@@ -118,11 +118,7 @@ func (j *Judge) Judge(text string) Verdict { return j.Decide(text, Read(text)) }
 // Decide decides on each part of a line that was read; the strictest wins.
 func (j *Judge) Decide(text string, l *Line) Verdict {
 	v := Verdict{Line: l}
-	if l.Path != nil && j.Zone != nil {
-		there, zone := *j, j.Zone
-		there.Zone = func(name string) Zone { return zoneOfBoth(zone, name, l.Path(name)) }
-		j = &there
-	}
+	j = j.at(l)
 	add := func(p Part) { v.Parts = append(v.Parts, p) }
 	if l.Unread != "" {
 		add(j.unread(text, l.Unread))
@@ -364,25 +360,36 @@ func (c Command) begins(prefix []string, d policy.Outcome) bool {
 // path judges a word that may name a file. ok is false when nothing is to be
 // said about it.
 func (j *Judge) path(w Word, option bool) (p Part, ok bool) {
-	name := w.Text
-	if option && strings.HasPrefix(name, "-") {
-		_, value, has := strings.Cut(name, "=")
-		if !has {
-			return p, false
-		}
-		name = value
+	name, bundled := w.Text, false
+	if option {
+		name, bundled = value(w.Text)
 	}
 	if name == "" || j.Zone == nil || !w.Known && !w.Glob || harmlessTarget[name] {
 		return p, false
 	}
 	p = Part{Text: name}
-	switch j.Zone(name) {
-	case Outside:
+	switch zone := j.Zone(name); {
+	case zone == Outside && !bundled: // most bundled values are no files
 		return p.by("", "path.outside", quote(name)+" lies outside of the workspace"), true
-	case Sensitive:
+	case zone == Sensitive:
 		return p.by(policy.Ask, "path.sensitive", quote(name)+" may hold secrets"), true
 	}
 	return p, false
+}
+
+// value is what may be a file in an argument: of an option its value. bundled is one that
+// stands at its letter, as in -fFILE.
+func value(arg string) (name string, bundled bool) {
+	if !strings.HasPrefix(arg, "-") {
+		return arg, false
+	}
+	if _, value, has := strings.Cut(arg, "="); has {
+		return value, false
+	}
+	if len(arg) > 2 && arg[1] != '-' {
+		return arg[2:], true
+	}
+	return "", false
 }
 
 // write judges a file that a redirection would change.

@@ -398,7 +398,7 @@ func makeVariables(args []Word) string {
 
 // files returns the words of c that may name files.
 func files(c Command) []Word {
-	args := c.Words[1:]
+	args := own(c)
 	skip := programs[c.Program()].texts
 	if skip == all || len(args) == 0 {
 		return nil

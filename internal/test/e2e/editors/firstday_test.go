@@ -56,8 +56,8 @@ func TestLineRangesAgree(t *testing.T) {
 	}
 }
 
-// TestNamesInAnotherCase: a name that is right but for its case is answered with
-// what there is.
+// TestNamesInAnotherCase: a name that is right but for its case, or a letter or two, is
+// answered with what there is.
 func TestNamesInAnotherCase(t *testing.T) {
 	e2e.Home(t)
 	r := e2e.Connect(t, e2e.Project(t, map[string]string{
@@ -70,7 +70,9 @@ func TestNamesInAnotherCase(t *testing.T) {
 		"shop.DISCOUNT":      "but there is Discount (function, price.go:4)",
 		"applyDiscount":      "but there is apply_discount (function, api.py:1)",
 		"nothing_like_it":    "for a part of a name or for other text use grep",
-		"Discounts":          "for a part of a name or for other text use grep",
+		"Discount_table":     "for a part of a name or for other text use grep",
+		"Discont":            "but there is Discount (function, price.go:4); check the spelling",
+		"aply_discuont":      "but there is apply_discount (function, api.py:1); check the spelling",
 		"Discount":           "price.go:4:6",
 		"apply_discount.xyz": "for a part of a name or for other text use grep",
 	} {

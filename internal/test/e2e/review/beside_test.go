@@ -42,11 +42,11 @@ func TestReviewBesideEditor(t *testing.T) {
 	if err := json.Unmarshal([]byte(sh.Run(0, "review", "list", "--json")), &list); err != nil || len(list.Edits) != 3 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	sh.Says([]string{"accepted a.txt"}, "review", "accept", list.Edits[0].Hunks[1].ID)
+	sh.Says([]string{"accepted a.txt (1 of 2 changes)\n"}, "review", "accept", list.Edits[0].Hunks[1].ID)
 	if text, _ := r.Text(open); text != "1\n2\n3\n4\n5\n6\n7\neight\n9\n" || r.File("a.txt") != "1\n2\n3\n4\n5\n6\n7\n8\n9\n" {
 		t.Errorf("the document is %q, the file %q", text, r.File("a.txt"))
 	}
-	sh.Says([]string{"rejected a.txt"}, "review", "reject", filepath.Join(g.Dir, "a.txt"), "--reason", "not in words")
+	sh.Says([]string{"rejected a.txt\n"}, "review", "reject", filepath.Join(g.Dir, "a.txt"), "--reason", "not in words")
 	if res := r.Tool("list_directory", e2e.Object{}); !strings.Contains(res.Content, "not in words") {
 		t.Errorf("the agent is told %q", res.Content)
 	}

@@ -32,6 +32,9 @@ func TestSubAgents(t *testing.T) {
 		clients.Called{Tool: "spawn_agent", Args: e2e.Object{"task": "task-right"}},
 	)
 	left, right := k.Of("task-left"), k.Of("task-right")
+	if strings.Contains(left.Body, `"name":"best_of"`) || !strings.Contains(turn.Body, `"name":"best_of"`) {
+		t.Error("best_of needs the main tree, and is offered elsewhere, or not there")
+	}
 	if !strings.Contains(left.Body, "know this") || strings.Contains(left.Body, "do both") || !strings.Contains(left.Body, "You are a sub-agent") {
 		t.Error("a sub-agent does not know its task alone")
 	}

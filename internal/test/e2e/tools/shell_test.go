@@ -55,7 +55,7 @@ func TestRunCommand(t *testing.T) {
 // What the policy makes of a line, over the real server.
 func TestRunCommandIsDecidedOn(t *testing.T) {
 	e2e.Home(t)
-	weak, hidden := "allow by mode.autonomous.execs", "deny by command.ask"
+	weak, hidden := "allow by mode.autonomous.execs", "deny by command.hidden"
 	if probe, _, _ := e2e.RunCLI(t, "", "policy", "explain", "--root", t.TempDir(), "--mode", "autonomous", "run_command", e2e.Arguments(t, "make")); strings.Contains(probe, "sandbox.weak") {
 		weak, hidden = "ask by sandbox.weak", "ask by command.ask" // where nothing hides it
 	}
@@ -64,6 +64,7 @@ func TestRunCommandIsDecidedOn(t *testing.T) {
 		{"cautious", "ls && git status", "allow by mode.cautious.reads"},
 		{"cautious", "make", strings.Replace(weak, "allow by mode.autonomous", "ask by mode.cautious", 1)},
 		{"cautious", "cat .env", hidden},
+		{"autonomous", "nohup cat .env; echo", hidden},
 		{"autonomous", "make", weak},
 		{"autonomous", "ls; rm -rf src", "ask by irrecoverable"},
 		{"autonomous", "echo x > .git/hooks/pre-commit", "deny by command.deny"},

@@ -86,7 +86,8 @@ func TestClaudeHook(t *testing.T) {
 		go turn.CallOwn("Glob", e2e.Object{"pattern": "*.txt"}) // which is no business of ours
 	}
 	told("Write", e2e.Object{"file_path": filepath.Join(dir, "a.txt"), "content": "two\n"}, "mcp__sidecar__write_file")
-	told("Bash", e2e.Object{"command": "echo 'it'\\''s two' >> a.txt; cat a.txt; cat .env", "description": "add a line"}, "one\nit's two\n")
+	told("Bash", e2e.Object{"command": "echo 'it'\\''s two' >> a.txt; cat a.txt", "description": "add a line"}, "one\nit's two\n")
+	told("Bash", e2e.Object{"command": "cat a.txt; cat .env"}, "leave it out of the line")
 	told("Read", e2e.Object{"file_path": filepath.Join(dir, "a.txt")}, "wait for the user's review", "mcp__sidecar__read_file")
 	told("Read", e2e.Object{"file_path": filepath.Join(dir, ".env")}, "sidecar-ls: ")
 	told("Bash", e2e.Object{"command": "touch b.txt"}, "not that")

@@ -42,7 +42,8 @@ func (f Finder) Find(at string) (Plan, error) {
 			continue
 		}
 		if at == "." {
-			below, _ := d.below()
+			below, missed, _ := d.below()
+			plan.Missed = append(plan.Missed, missed...)
 			for _, other := range below {
 				if apart || other.Runner != plan.Runner { // a workspace of others runs what is below
 					plan.Others = append(plan.Others, other.Runner+" in "+other.Dir)
@@ -88,7 +89,7 @@ func (d detection) above(suited []string, weak bool) (plan *Plan, apart bool, er
 // in is the plan for what lies in the project at dir; nil when that is none.
 func (d detection) in(dir string, suited []string, weak bool) (chosen *Plan, apart bool, err error) {
 	p := d.project(dir)
-	var others []string
+	var others, missed []string
 	var failed error
 	for _, k := range d.Kinds {
 		marks := k.Marks
@@ -102,10 +103,11 @@ func (d detection) in(dir string, suited []string, weak bool) (chosen *Plan, apa
 		asked := suited == nil || slices.Contains(suited, k.Name)
 		switch {
 		case asked && err != nil:
-			failed = cmp.Or(failed, err)
+			failed, missed = cmp.Or(failed, err), append(missed, k.Name+" in "+dir)
 		case plan == nil:
 		case asked && chosen == nil:
 			chosen, apart = plan, k.Apart
+			chosen.Ext = k.Ext
 		default:
 			others = append(others, plan.Runner)
 		}
@@ -113,7 +115,7 @@ func (d detection) in(dir string, suited []string, weak bool) (chosen *Plan, apa
 	if chosen == nil {
 		return nil, false, failed
 	}
-	chosen.Dir, chosen.Others = dir, others
+	chosen.Dir, chosen.Others, chosen.Missed = dir, others, missed
 	return chosen, apart, nil
 }
 
@@ -146,7 +148,7 @@ func (d detection) bare(k Kind) (Plan, error) {
 	case plan == nil:
 		return Plan{}, ErrNone
 	}
-	plan.Dir = dir
+	plan.Dir, plan.Ext = dir, k.Ext
 	return *plan, nil
 }
 
@@ -169,18 +171,19 @@ func (d detection) bareAt(dir string) (Plan, error) {
 }
 
 // below are the projects below the root, one for each directory that has one:
-// right below it, or one deeper. The error is that of the first one that can't
-// be run.
-func (d detection) below() (found []Plan, failed error) {
+// right below it, or one deeper. missed are the directories of those that can't be run, and the
+// error is that of the first.
+func (d detection) below() (found []Plan, missed []string, failed error) {
 	var look func(dir string, depth int)
 	look = func(dir string, depth int) {
 		for _, sub := range directories(d.Files, dir) {
 			in := detection{Finder: d.Finder, at: sub, isDir: true}
 			plan, _, err := in.in(sub, nil, false)
 			if err == nil && plan != nil {
-				found = append(found, *plan)
+				found, missed = append(found, *plan), append(missed, plan.Missed...)
 				continue
 			}
+			before := len(missed)
 			bare, errBare := d.bareAt(sub)
 			switch {
 			case errBare == nil:
@@ -191,16 +194,29 @@ func (d detection) below() (found []Plan, failed error) {
 			if errors.Is(errBare, ErrNone) {
 				errBare = nil
 			}
+			if (err != nil || errBare != nil) && len(missed) == before {
+				missed = append(missed, sub)
+			}
 			failed = cmp.Or(failed, err, errBare)
 		}
 	}
 	look(".", 2)
-	return found, failed
+	return found, missed, failed
+}
+
+// All are the plans of the root and of the projects below it.
+func (f Finder) All() []Plan {
+	d := detection{Finder: f, at: ".", isDir: true}
+	below, _, _ := d.below()
+	if plan, _, err := d.in(".", nil, false); err == nil && plan != nil {
+		return append([]Plan{*plan}, below...)
+	}
+	return below
 }
 
 // only is the one project below a root that only holds projects.
 func (d detection) only() (Plan, error) {
-	found, failed := d.below()
+	found, _, failed := d.below()
 	switch len(found) {
 	case 0:
 		plan, err := d.bareAt(".")

@@ -20,8 +20,10 @@ type Plan struct {
 	Dir    string   // where it runs, a name of Files
 	Words  []string // the program and its arguments
 	Line   string   // the same as a line for the shell that runs it
+	Ext    []string // of the sources that it is for
 	Note   string   // what else is to be known of the choice
 	Others []string // what else there is, and is not run: "go", "vitest in web"
+	Missed []string // what else there is, and can't be run: "web", "npm in ."
 }
 
 // System is where the programs run: their names differ.

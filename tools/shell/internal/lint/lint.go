@@ -62,6 +62,27 @@ var nodeData = []string{".json", ".jsonc", ".css"}
 // files of data lie beside sources of any.
 func isSource(name string) bool { return !slices.Contains(nodeData, path.Ext(name)) }
 
+// IsSource reports whether a linter is known for such a file.
+func IsSource(name string) bool {
+	return isSource(name) && slices.ContainsFunc(Request{}.kinds(), func(k detect.Kind) bool { return slices.Contains(k.Ext, path.Ext(name)) })
+}
+
+// texts are what linters of Node read with plug-ins, and those of Python in notebooks.
+var texts = []string{".md", ".mdx", ".html", ".yaml", ".yml", ".toml", ".graphql", ".gql", ".astro", ".ipynb"}
+
+// Reads reports whether the linter of a plan may read a file, by its name.
+func Reads(plan detect.Plan, name string) bool {
+	ext := path.Ext(name)
+	own := slices.Contains(plan.Ext, ext)
+	switch plan.Runner {
+	case "eslint", "biome":
+		return own || slices.Contains(texts, ext)
+	case "ruff", "flake8", "pyflakes":
+		return own || ext == ".ipynb"
+	}
+	return own
+}
+
 // kinds are the kinds of project, in the order in which one is chosen among
 // several.
 func (r Request) kinds() []detect.Kind {
