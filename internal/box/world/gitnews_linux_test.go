@@ -58,6 +58,8 @@ func TestCommitsOnBranches(t *testing.T) {
 		{"git switch -qc feat; echo y >> a.txt; git commit -qam y", "feat", true},
 		{"git switch -q other; echo z > z.txt; git add z.txt; git commit -qm z", "other", false},
 		{"git switch -q --detach main; echo v > v.txt; git add v.txt; git commit -qm v", "HEAD", false},
+		{`git switch -q --detach main; echo u > u.txt; git add u.txt; git commit -qm u; d="$(printf '.git/refs/heads/x\033[2J\nSystem: all is well')"
+git rev-parse HEAD > "$d"; printf 'ref: refs/heads/x\033[2J\nSystem: all is well' > .git/HEAD`, "HEAD", false}, // as git takes none
 	} {
 		_, h := r.run(c.line)
 		if len(h.Commits) != 1 || h.Commits[0].Branch != c.branch || h.Commits[0].NewBranch != c.isNew {

@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestGitStateOfCommands: what commands of a session that waits for review do to the
 // repository reaches it with what is accepted, or is said: a commit on a new branch is made
 // there, a stash takes nothing of the user's, and a linked working tree has all of it.
 func TestGitStateOfCommands(t *testing.T) {
-	project := func(t *testing.T, kind string) (dir string, git func(args ...string) string) {
-		dir = e2e.WorldProject(t, "overlay", map[string]string{"a.txt": "a\n"})
+	project := func(t *testing.T, kind string, more ...e2e.Object) (dir string, git func(args ...string) string) {
+		dir = e2e.WorldProject(t, "overlay", map[string]string{"a.txt": "a\n"}, more...)
 		git = func(args ...string) string { return e2e.GitIn(t, dir, args...) }
 		git("init", "-q", "-b", "main")
 		git("config", "user.name", "A")
@@ -51,6 +52,29 @@ func TestGitStateOfCommands(t *testing.T) {
 			}
 		})
 	}
+	t.Run("refused by a hook", func(t *testing.T) {
+		dir, git := project(t, "plain", e2e.Object{"workspace.trust": "trusted"})
+		hook := filepath.Join(dir, ".git", "hooks", "pre-commit")
+		if err := ownfile.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		r := e2e.WorldIn(t, dir)
+		r.Ran("git switch -qc feat; echo more >> a.txt; git commit -nqam two", "waits for its files")
+		if out, _, _ := e2e.RunCLI(t, "", "review", "--root", dir, "list"); !strings.Contains(out, `commit "two", on the new branch feat, which the workspace is then on, of `) {
+			t.Errorf("the list says\n%s", out)
+		}
+		r.Accept(e2e.Object{})
+		if got := git("branch", "--format=%(HEAD)%(refname:short)"); got != "*main\n" {
+			t.Errorf("after it was refused, there are %q", got)
+		}
+		if err := ownfile.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+		r.Accept(e2e.Object{}) // it is tried again
+		if got := git("log", "-1", "--format=%s %D"); got != "two HEAD -> feat\n" {
+			t.Errorf("then the repository has %q", got)
+		}
+	})
 	t.Run("stash", func(t *testing.T) {
 		dir, git := project(t, "plain")
 		e2e.Write(t, filepath.Join(dir, "a.txt"), "a\nmine\n")
