@@ -26,6 +26,13 @@ func repositoryOf(w *world) repository {
 // privateOf is the git directory that commands have for themselves.
 func privateOf(w *world) string { return filepath.Join(w.upper(), ".git") }
 
+// ownsGit reports whether commands have a git directory for themselves. What else is in its
+// place may lead to what they can't read.
+func ownsGit(w *world) bool {
+	info, err := os.Lstat(privateOf(w))
+	return err == nil && info.IsDir()
+}
+
 // gitBelow is the git directory that is seen below the private one; "" where that has all.
 func gitBelow(w *world) string {
 	if w.kind == Overlay && w.linked == nil {

@@ -83,7 +83,21 @@ func TestGitStateOfCommands(t *testing.T) {
 		if queued := r.Queued(); len(queued) != 0 {
 			t.Errorf("pending is %q", queued)
 		}
-		r.Ran("git stash pop -q; cat a.txt", "a\nmine\n")
+		r.Mode("autonomous") // whose commands have the repository itself, with no such stash
+		r.Ran("cat a.txt", "a\nmine\n")
+		if got := r.File("a.txt"); got != "a\nmine\n" {
+			t.Errorf("in another mode the disk has %q", got)
+		}
+		r.Mode("review")
+		e2e.Write(t, filepath.Join(dir, "new.txt"), "mine\n")
+		r.Ran("git stash -q; git stash -qu 2>&1 | grep -v busy; ls", "Put away by git stash: a.txt, new.txt.")
+		git("add", "a.txt") // by which commands lose theirs
+		r.Ran("cat a.txt new.txt", "a\nmine\nmine\n")
+		git("reset", "-q")
+		if queued := r.Queued(); len(queued) != 0 {
+			t.Errorf("then pending is %q", queued)
+		}
+		r.Ran("git stash -q; git stash pop -q; cat a.txt", "a\nmine\n")
 		if got := r.File("a.txt"); got != "a\nmine\n" || git("tag") != "" {
 			t.Errorf("the disk has %q", got)
 		}
