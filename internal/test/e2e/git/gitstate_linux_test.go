@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,6 +53,21 @@ func TestGitStateOfCommands(t *testing.T) {
 			}
 		})
 	}
+	t.Run("links in a linked tree", func(t *testing.T) {
+		dir, git := project(t, "linked")
+		git("config", "core.fsmonitor", "false #") // which is the user's, and a hazard in a new repository
+		r := e2e.WorldIn(t, dir)
+		r.Mode("autonomous")
+		out := filepath.Join(t.TempDir(), "out")
+		r.Ran(`ln -sf `+out+` "$(git rev-parse --git-dir)/logs/HEAD"; ln -sf `+out+` "$(git rev-parse --git-common-dir)/logs/refs/heads/side"`, "taken away again", "logs/HEAD", "logs/refs/heads/side")
+		e2e.GitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "of the user")
+		if _, err := os.Lstat(out); err == nil {
+			t.Error("git wrote through a link")
+		}
+		if said := r.Ran("git log -1 --format=%s", "of the user"); strings.Contains(said, "taken away") {
+			t.Errorf("then it says %s", said)
+		}
+	})
 	t.Run("refused by a hook", func(t *testing.T) {
 		dir, git := project(t, "plain", e2e.Object{"workspace.trust": "trusted"})
 		hook := filepath.Join(dir, ".git", "hooks", "pre-commit")
