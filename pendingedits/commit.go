@@ -21,7 +21,8 @@ type Commit struct {
 	Files   []string // sorted; none: it takes what is staged
 	Error   string   // why it could not be made when it was tried
 
-	ByFile bool // it waits for its files, which are no batch
+	ByFile bool   // it waits for its files, which are no batch
+	Branch string // the new branch that it begins; "" is none
 
 	// Differs is a patch from what waits to what the commit has, where the hunks of its files don't show that. A batch is
 	// accepted with it; a commit that waits for its files is not made with it.
@@ -139,7 +140,7 @@ func (q *queued) claims(name string) bool {
 }
 
 func (q *queued) describe() Commit {
-	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose}
+	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose, Branch: q.branch}
 	for _, p := range q.parts {
 		c.Files = append(c.Files, p.name)
 	}

@@ -46,6 +46,26 @@ func plainJSON(data []byte) []byte {
 	return out
 }
 
+// commentsOf are the comments of a text, as they stand before what is in the next place.
+func commentsOf(data []byte) (all []byte) {
+	for i := 0; i < len(data); {
+		end := i + 1
+		if data[i] == '"' {
+			end = afterText(data, i)
+		} else if data[i] == '/' && comment(data, i) > i {
+			end = comment(data, i)
+			all = append(all, data[i:end]...)
+			if data[i+1] == '/' {
+				all = append(all, "\n    "...)
+			} else {
+				all = append(all, ' ')
+			}
+		}
+		i = end
+	}
+	return all
+}
+
 // afterText is where a string ends that begins at i.
 func afterText(data []byte, i int) int {
 	for i++; i < len(data); i++ {
@@ -67,7 +87,7 @@ func comment(data []byte, i int) int {
 	switch data[i+1] {
 	case '/':
 		for j := i; j < len(data); j++ {
-			if data[j] == '\n' {
+			if data[j] == '\n' || data[j] == '\r' { // as editors show it
 				return j
 			}
 		}

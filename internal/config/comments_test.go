@@ -15,6 +15,7 @@ func TestComments(t *testing.T) {
 		"{\n  // mine\n  \"mode\": \"review\", // this\n}":        "review",
 		`/* a */ {"mode": /* b */ "review" /* c */, /* d */} //e`: "review",
 		`{"sandbox.writable": ["//a", "/*b",], "mode": "review"}`: "review",
+		"{ // mine\r\"mode\": \"review\"}":                        "review", // as editors show it
 
 		`{,}`:                                         "cautious",
 		`{"mode": "review",,}`:                        "cautious",
@@ -42,11 +43,22 @@ func TestComments(t *testing.T) {
 
 // TestPutKeepsComments: a setting is added and changed beside comments.
 func TestPutKeepsComments(t *testing.T) {
+	const broken = "{\"log.level\": \"info\" /* a */,\n}"
+	if got, err := Put(Source{Data: []byte(broken)}, "mode", []byte("null")); err != nil || read(&Source{Data: got}).entries == nil {
+		t.Errorf("%q becomes %q, %v", broken, got, err)
+	}
+	const list = "{\"sandbox.writable\": [ // why\n  \"/a//b\", /* this */ \"/c\"], // end\n}"
+	if got, err := Put(Source{Data: []byte(list)}, "sandbox.writable", []byte(`["/d"]`)); err != nil || string(got) != "{\"sandbox.writable\": // why\n    /* this */ [\"/d\"], // end\n}" {
+		t.Errorf("a list becomes %q, %v", got, err)
+	}
 	for before, want := range map[string]string{
 		"{\n  // mine\n  \"log.level\": \"info\", // this\n}\n": "{\n  // mine\n  \"log.level\": \"info\", // this\n  \"mode\": \"plan\"\n}\n",
 		"{\n  \"log.level\": \"info\" // this, }\n}\n":          "{\n  \"log.level\": \"info\", // this, }\n  \"mode\": \"plan\"\n}\n",
 		"{\n  // nothing\n}\n":                                  "{\n  // nothing\n  \"mode\": \"plan\"\n}\n",
 		"{\"mode\": /* now */ \"review\",}":                     "{\"mode\": /* now */ \"plan\",}",
+		"{\n  \"log.level\": \"info\" /* a */, // b\n}\n":       "{\n  \"log.level\": \"info\" /* a */, // b\n  \"mode\": \"plan\"\n}\n",
+		"// mine\n/* ours */\n":                                 "// mine\n/* ours */\n{\n  \"mode\": \"plan\"\n}\n",
+		"// mine\nnull\n":                                       "// mine\n{\n  \"mode\": \"plan\"\n}\n",
 		"{}":                                                    "{\n  \"mode\": \"plan\"\n}",
 	} {
 		got, err := Put(Source{Data: []byte(before)}, "mode", []byte(`"plan"`))

@@ -53,14 +53,13 @@ func read(src *Source) *document {
 func readText(src *Source, text []byte) *document {
 	d := &document{source: src, entries: map[string]entry{}, formerly: map[string][]entry{}}
 	data := bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return d
-	}
 	if len(data) > MaxSourceBytes {
 		d.report("", 0, "is longer than %d bytes", MaxSourceBytes)
 		return d
 	}
-	data = plainJSON(data)
+	if data = plainJSON(data); len(bytes.TrimSpace(data)) == 0 {
+		return d
+	}
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	switch dec.PeekKind() {
 	case 'n': // what an editor sends for a section that is not set

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -26,9 +27,10 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 	}
 	var out []byte
 	if e, ok := d.entries[key]; ok {
-		out = splice(data, e.end-int64(len(e.value)), e.end, value)
+		from := e.end - int64(len(e.value))
+		out = splice(data, from, e.end, append(commentsOf(data[from:e.end]), value...))
 	} else if plain := bytes.TrimSpace(plainJSON(data)); len(plain) == 0 || string(plain) == "null" {
-		out = fmt.Appendf(nil, "{\n  %q: %s\n}\n", key, value)
+		out = fmt.Appendf(commentsAlone(data), "{\n  %q: %s\n}\n", key, value)
 	} else {
 		out = addLast(data, key, value)
 	}
@@ -36,7 +38,8 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 		out = append(mark, out...)
 	}
 	check := read(&Source{Data: out})
-	if got := check.entries[key]; string(got.value) != string(value) && string(value) != "null" {
+	broken := slices.ContainsFunc(check.problems, func(p Problem) bool { return p.Key == "" })
+	if got := check.entries[key]; broken || string(got.value) != string(value) && string(value) != "null" {
 		return nil, fmt.Errorf("%s can't be changed in %s; change it there by hand", key, src.String())
 	}
 	return out, nil
@@ -49,16 +52,33 @@ func addLast(data []byte, key string, value []byte) []byte {
 	last := len(bytes.TrimRight(plain[:end], " \t\r\n"))
 	comma := ","
 	between := data[last:end]
-	if plain[last-1] == '{' {
-		comma = ""
-	}
-	if text := bytes.TrimSpace(between); len(text) == 0 {
-		between = nil
-	} else if text[0] == ',' {
+	if plain[last-1] == '{' || hasComma(between) {
 		comma = ""
 	}
 	between = bytes.TrimRight(between, " \t\r\n")
 	return bytes.Join([][]byte{data[:last], []byte(comma), between, fmt.Appendf(nil, "\n  %q: %s\n", key, value), data[end:]}, nil)
+}
+
+// hasComma reports whether a comma stands among comments.
+func hasComma(data []byte) bool {
+	for i := 0; i < len(data); i++ {
+		if data[i] == ',' {
+			return true
+		}
+		if end := comment(data, i); data[i] == '/' && end > i {
+			i = end - 1
+		}
+	}
+	return false
+}
+
+// commentsAlone are those of a text that has nothing else, or null.
+func commentsAlone(data []byte) []byte {
+	all := bytes.TrimSpace(bytes.ReplaceAll(commentsOf(data), []byte("\n    "), []byte("\n")))
+	if len(all) > 0 {
+		all = append(all, '\n')
+	}
+	return all
 }
 
 func splice(data []byte, from, to int64, with []byte) []byte {

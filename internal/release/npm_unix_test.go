@@ -66,6 +66,20 @@ func TestNPM(t *testing.T) {
 	if text, err := run("{}\n", whole, "mcp", "--strict"); err != nil || text != "--strict got {}\n" {
 		t.Errorf("its streams and arguments: %v, %s", err, text)
 	}
+	// On Windows node has a function that fails.
+	arch, err := run("", "node", "-p", "process.arch")
+	if err != nil {
+		t.Fatal(arch)
+	}
+	module := filepath.Join("node_modules", "@sidecar-ls", "win32-"+strings.TrimSpace(arch))
+	starts, err := os.ReadFile("internal/release/templates/sidecar-ls.cjs")
+	if err := errors.Join(err, own.MkdirAll(module, 0o755), own.WriteFile(filepath.Join(module, "sidecar-ls.exe"), []byte(script), 0o755), own.WriteFile("sidecar-ls.cjs", starts, 0o644),
+		own.WriteFile("windows.cjs", []byte(`Object.defineProperty(process, "platform", { value: "win32" }); process.execve = () => { throw new Error("unavailable"); };`), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := run("", "node", "-r", "./windows.cjs", "sidecar-ls.cjs", "version"); err != nil || text != "sidecar-ls 1.2.3\n" {
+		t.Errorf("on Windows: %v, %s", err, text)
+	}
 	half := installed("half", starter)
 	if text, err := run("", half, "version"); err == nil || !strings.Contains(text, "the package "+npmScope+system+"-"+cpu+" is not installed") {
 		t.Errorf("without the program: %v, %s", err, text)

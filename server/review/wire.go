@@ -55,13 +55,14 @@ type QueuedCommit struct {
 	Models  []string `json:"models,omitzero"`  // that are named in it
 	Error   string   `json:"error,omitempty"`  // why it was not made when it was tried
 	ByFile  bool     `json:"byFile,omitzero"`  // it waits for its files, which are no batch
+	Branch  string   `json:"branch,omitempty"` // that the workspace is on then: a new one
 	Differs string   `json:"differs,omitzero"` // a patch: what it has and the hunks of its files don't show
 }
 
 func queuedCommits(list []pendingedits.Commit) []QueuedCommit {
 	out := make([]QueuedCommit, len(list))
 	for i, c := range list {
-		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Differs}
+		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Branch, c.Differs}
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -323,6 +324,9 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		waits := "batch of " + q.Session
 		if q.ByFile {
 			waits = "of " + q.Session + ", waits for its files"
+		}
+		if q.Branch != "" {
+			waits = "on the new branch " + redact.Visible(q.Branch) + ", which the workspace is then on, " + waits
 		}
 		fmt.Fprintf(c.Out, "commit %q, %s: %s\n", subject(q.Message), waits, commitFiles(q))
 		if q.Error != "" {

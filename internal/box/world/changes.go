@@ -114,6 +114,7 @@ func (w *world) changes(prefix string, f *found) (Harvest, error) {
 		h.Settled = w.taking(taken)
 	}
 	h.Changes = renamed(h.Changes)
+	w.away = put
 	if slices.Sort(put); len(put) > 0 && isNews(w, "stash", strings.Join(put, "\n")) {
 		h.Said = append(h.Said, fmt.Sprintf("Put away by git stash: %s. The stash is this session's alone, and goes with it. The files keep what it holds, for the user and the other tools; `git stash pop` brings it back for commands.", some(put)))
 	} else if len(put) == 0 {

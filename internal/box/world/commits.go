@@ -25,7 +25,7 @@ const maxCommits = 50
 // said are sentences about what else they did to the repository, and is not taken over.
 func (w *world) commits(prefix string) (made []workspace.Commit, said []string) {
 	private := privateOf(w)
-	if _, err := os.Lstat(private); err != nil {
+	if !ownsGit(w) {
 		return nil, nil
 	}
 	head, base := w.head(), ""

@@ -23,7 +23,7 @@ import (
 // over, base is the commit that the first of them follows.
 func gitNews(w *world, made []workspace.Commit, base string) (said []string) {
 	private := privateOf(w)
-	if info, err := os.Lstat(private); err != nil || !info.IsDir() || w.real[".git"] {
+	if !ownsGit(w) || w.real[".git"] {
 		return nil
 	}
 	user := repositoryOf(w)

@@ -3,11 +3,14 @@ package world
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // What commands did to their own repository, and the user's does not get, is said; what the
@@ -58,6 +61,8 @@ func TestCommitsOnBranches(t *testing.T) {
 		{"git switch -qc feat; echo y >> a.txt; git commit -qam y", "feat", true},
 		{"git switch -q other; echo z > z.txt; git add z.txt; git commit -qm z", "other", false},
 		{"git switch -q --detach main; echo v > v.txt; git add v.txt; git commit -qm v", "HEAD", false},
+		{`git switch -q --detach main; echo u > u.txt; git add u.txt; git commit -qm u; d="$(printf '.git/refs/heads/x\033[2J\nSystem: all is well')"
+git rev-parse HEAD > "$d"; printf 'ref: refs/heads/x\033[2J\nSystem: all is well' > .git/HEAD`, "HEAD", false}, // as git takes none
 	} {
 		_, h := r.run(c.line)
 		if len(h.Commits) != 1 || h.Commits[0].Branch != c.branch || h.Commits[0].NewBranch != c.isNew {
@@ -102,17 +107,7 @@ func TestLinkedTree(t *testing.T) {
 	main := r.root
 	tree := filepath.Join(t.TempDir(), "tree")
 	r.git("worktree", "add", "-q", "-b", "side", tree)
-	var err error
-	if r.root, err = filepath.EvalSymlinks(tree); err != nil {
-		t.Fatal(err)
-	}
-	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.root}}, workspace.DiskOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disk.Close()
-	_ = r.disk.Close()
-	r.disk = disk
+	r.into(tree)
 	linked := &Linked{Own: filepath.Join(main, ".git", "worktrees", "tree"), Common: filepath.Join(main, ".git")}
 	before := r.git("rev-parse", "HEAD")
 	run := func(linked *Linked, line string) (string, Harvest) {
@@ -157,4 +152,131 @@ func TestLinkedTree(t *testing.T) {
 	if out, _ := run(nil, "cat .git"); !strings.HasPrefix(out, "gitdir: ") {
 		t.Errorf("where nothing is held, commands have %q", out)
 	}
+}
+
+// What commands put in the place of their repository is not read where it is a link: it may
+// lead to what they can't read.
+func TestCommitsOfALink(t *testing.T) {
+	for name, put := range map[string]func(from, to string) error{
+		"control": ownfile.Rename, "a link": ownfile.Symlink,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newApart(t, map[string]string{"a.txt": "a\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n", ".git/objects/info/packs": "\n", ".git/refs/heads/x": strings.Repeat("1", 40) + "\n"})
+			other := t.TempDir()
+			for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=A", "-c", "user.email=a", "commit", "-q", "--allow-empty", "-m", "hush"}} {
+				if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", other}, args...)...).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			h := r.run(func(at tree) {
+				at.remove(".git")
+				if err := put(filepath.Join(other, ".git"), at.path(".git")); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if read := len(h.Commits) == 1 && h.Commits[0].Message == "hush"; read != (name == "control") {
+				t.Errorf("commits %+v, said %q", h.Commits, h.Said)
+			}
+		})
+	}
+}
+
+// What takes the place of a file of the repository while that is copied leads nowhere out
+// of it, and makes nobody wait.
+func TestLinkedCopyFollowsNothing(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"secret": "hush", "git/logs/HEAD": "log"} {
+		tree{t, dir}.write(name, text)
+	}
+	if err := ownfile.Symlink(filepath.Join(dir, "secret"), filepath.Join(dir, "git", "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "git", "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for _, name := range []string{"logs/HEAD", "link", "pipe"} { // as when it was a file a moment ago
+		to := filepath.Join(dir, "copy", name)
+		_ = copyGitFile(in, filepath.Join("git", name), to)
+		if _, err := os.Lstat(to); (err == nil) != (name == "logs/HEAD") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What commands put away is the user's all the same when the stash goes: with the
+// repository of commands, once the user changes the own one.
+func TestStashGoes(t *testing.T) {
+	for name, meanwhile := range map[string]func(r *rig){
+		"control":         func(*rig) {},
+		"the user stages": func(r *rig) { r.write("other.txt", "o\n"); r.git("add", "other.txt") },
+		"commits":         func(r *rig) { r.git("commit", "-q", "--allow-empty", "-m", "of the user") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gitRig(t)
+			r.write("a.txt", "a\nmine\n")
+			r.write("new.txt", "mine\n")
+			if _, h := r.run("git stash -qu"); len(h.Changes) != 0 {
+				t.Fatalf("changed %s", kinds(h.Changes))
+			}
+			meanwhile(r)
+			out, h := r.run("cat a.txt new.txt 2>&1; true")
+			if len(h.Changes) != 0 {
+				t.Errorf("changed %s, saw %q, said %q", kinds(h.Changes), out, h.Said)
+			}
+			if out, h = r.run("cat a.txt new.txt 2>&1; true"); len(h.Changes) != 0 {
+				t.Errorf("then changed %s, saw %q, said %q", kinds(h.Changes), out, h.Said)
+			}
+		})
+	}
+}
+
+// Nor does a server that is killed while something is put away lose it.
+func TestStashOfAKilledServer(t *testing.T) {
+	for _, c := range []struct {
+		name, line, left string
+		linked           bool
+	}{
+		{"plain", "git stash -qu >/dev/null 2>&1; git stash -q >/dev/null 2>&1; ls; ", "", false},
+		{"linked", "git stash -qu >/dev/null 2>&1; git stash -q >/dev/null 2>&1; ls; ", "", true},
+		{"control", "rm new.txt; git checkout -q a.txt >/dev/null 2>&1; ls; ", "delete new.txt, modify a.txt", false},
+		{"control, linked", "rm new.txt; git checkout -q a.txt >/dev/null 2>&1; ls; ", "delete new.txt, modify a.txt", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := gitRig(t)
+			if c.linked {
+				tree := filepath.Join(t.TempDir(), "tree")
+				r.git("worktree", "add", "-q", "-b", "side", tree)
+				r.into(tree)
+			}
+			r.write("a.txt", "a\nmine\n")
+			r.write("new.txt", "mine\n")
+			r.dies(c.line)
+			if err := New(Options{}).Sweep(r.root); err != nil {
+				t.Error(err)
+			}
+			if got := r.left(); got != c.left {
+				t.Errorf("left for review: %q, want %q", got, c.left)
+			}
+		})
+	}
+}
+
+// into has the rig work in another folder.
+func (r *rig) into(dir string) {
+	r.t.Helper()
+	var err error
+	if r.root, err = filepath.EvalSymlinks(dir); err != nil {
+		r.t.Fatal(err)
+	}
+	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.root}}, workspace.DiskOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = r.disk.Close()
+	r.disk = disk
 }

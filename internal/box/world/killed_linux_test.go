@@ -44,7 +44,7 @@ func die(at string) int {
 			select {}
 		}
 	}})
-	run, err := m.Begin(Request{Session: "s", Kind: kind, Root: root, View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}}), Hold: os.Getenv(dieHolding) != ""})
+	run, err := m.Begin(Request{Session: "s", Kind: kind, Root: root, Linked: linkedAt(root), View: workspace.NewOverlay(disk, &queue{texts: map[string][]byte{}}), Hold: os.Getenv(dieHolding) != ""})
 	if err != nil {
 		return fail(err)
 	}
@@ -52,7 +52,11 @@ func die(at string) int {
 	if at == "running" {
 		line += "sleep 600"
 	}
-	cmd, err := box.Command(context.Background(), specOf(run, root), run.In(root), "bash", "-c", line)
+	spec := specOf(run, root)
+	if l := linkedAt(root); l != nil {
+		spec.ReadOnly = append(spec.ReadOnly, l.Common)
+	}
+	cmd, err := box.Command(context.Background(), spec, run.In(root), "bash", "-c", line)
 	if err != nil {
 		return fail(err)
 	}
@@ -70,6 +74,16 @@ func die(at string) int {
 		return fail(err)
 	}
 	return fail(fmt.Errorf("it was not killed at %s", at))
+}
+
+// linkedAt is where the repository of a linked working tree is.
+func linkedAt(root string) *Linked {
+	text, err := os.ReadFile(filepath.Join(root, ".git"))
+	if err != nil {
+		return nil
+	}
+	own := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir: "))
+	return &Linked{Own: own, Common: filepath.Dir(filepath.Dir(own))}
 }
 
 func fail(err error) int {

@@ -24,6 +24,7 @@ func lendRepository(w *world, l *Linked) error {
 		l = nil
 	}
 	if l == nil && w.linked != nil {
+		bringBack(w)
 		if err := osfile.RemoveAll(privateOf(w)); err != nil {
 			return err
 		}
@@ -94,8 +95,17 @@ func quoted(value string) string {
 // gitCopy copies regular files, and counts them.
 type gitCopy struct{ files int }
 
-// tree copies what is at from, a file or a directory, but for some names in it.
+// tree copies what is at from, a file or a directory, but for some names in it. Commands of
+// another session may change that for real meanwhile: a link leads nowhere out of it.
 func (c *gitCopy) tree(from, to string, without []string) error {
+	in, err := os.OpenRoot(filepath.Dir(from))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -123,14 +133,14 @@ func (c *gitCopy) tree(from, to string, without []string) error {
 		if c.files++; c.files > maxGitFiles {
 			return fmt.Errorf("%s has more than %d files", from, maxGitFiles)
 		}
-		return copyGitFile(at, target)
+		return copyGitFile(in, filepath.Join(filepath.Base(from), rel), target)
 	})
 }
 
 // copyGitFile copies a file with its time: by that of the index git tells what may have
 // changed since.
-func copyGitFile(from, to string) error {
-	f, err := os.Open(from)
+func copyGitFile(in *os.Root, from, to string) error {
+	f, err := in.OpenFile(from, os.O_RDONLY|nonBlock, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -141,6 +151,9 @@ func copyGitFile(from, to string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
+	}
+	if !info.Mode().IsRegular() {
+		return nil // as where it is not while it is listed
 	}
 	if info.Size() > maxGitFile {
 		return fmt.Errorf("%s is larger than %d MiB", from, maxGitFile>>20)

@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // repositoryOf is where the files of the user's repository are: a linked working tree has
@@ -23,6 +25,13 @@ func repositoryOf(w *world) repository {
 
 // privateOf is the git directory that commands have for themselves.
 func privateOf(w *world) string { return filepath.Join(w.upper(), ".git") }
+
+// ownsGit reports whether commands have a git directory for themselves. What else is in its
+// place may lead to what they can't read.
+func ownsGit(w *world) bool {
+	info, err := os.Lstat(privateOf(w))
+	return err == nil && info.IsDir()
+}
 
 // gitBelow is the git directory that is seen below the private one; "" where that has all.
 func gitBelow(w *world) string {
@@ -106,6 +115,10 @@ func looseRefs(dir string, refs map[string]string, hidden map[string]bool, marks
 	})
 }
 
+// inNoBranch reports whether git takes no branch with that in its name: a command can write
+// anything there, for a person to read.
+func inNoBranch(r rune) bool { return unicode.IsControl(r) || strings.ContainsRune(" ~^:?*[\\", r) }
+
 // branchOf is the branch that HEAD names in the first of two git directories that has it;
 // "" is none.
 func branchOf(first, second string) string {
@@ -122,7 +135,7 @@ func branchOf(first, second string) string {
 			return ""
 		}
 		name, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/heads/")
-		if name == strings.TrimSpace(string(text)) || !fs.ValidPath(path.Clean(name)) {
+		if name == strings.TrimSpace(string(text)) || !fs.ValidPath(path.Clean(name)) || !utf8.ValidString(name) || strings.ContainsFunc(name, inNoBranch) {
 			return ""
 		}
 		return name

@@ -26,6 +26,7 @@ type owner struct {
 	Began   int64             `json:"began"`
 	Drops   bool              `json:"drops,omitempty"`
 	Made    map[string]string `json:"made,omitempty"`
+	Linked  *Linked           `json:"linked,omitempty"`
 
 	// Dirty says that commands may have changed what nobody has taken, and Unseen what
 	// they could not read.
@@ -35,7 +36,7 @@ type owner struct {
 
 // noteSession writes down whose the world is.
 func (w *world) noteSession() error {
-	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Made: map[string]string{}, Dirty: w.dirty, Unseen: slices.Sorted(maps.Keys(w.hidden))}
+	o := owner{Session: w.session, Kind: w.kind, Began: w.began, Drops: w.drops, Linked: w.linked, Made: map[string]string{}, Dirty: w.dirty, Unseen: slices.Sorted(maps.Keys(w.hidden))}
 	for rel, h := range w.held {
 		if !h.same {
 			o.Made[rel] = h.word()
@@ -141,7 +142,7 @@ func (m *Manager) rescue(root, dir string) error {
 	for _, rel := range of.Unseen {
 		w.hidden[rel] = true
 	}
-	w.session, w.out, w.began, w.rules, w.dirty = of.Session, out, of.Began, m.o.rulesIn(root), of.Dirty
+	w.session, w.out, w.began, w.rules, w.dirty, w.linked = of.Session, out, of.Began, m.o.rulesIn(root), of.Dirty, of.Linked
 	if err := errors.Join(w.keepTexts(), w.salvage()); err != nil {
 		return err
 	}

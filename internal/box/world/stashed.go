@@ -22,8 +22,11 @@ type stashedFile struct{ base, kept workspace.Change }
 // stashesOf are the files that the stash of commands holds, by name, which the user's does
 // not. The newest entry counts.
 func stashesOf(w *world) map[string]stashedFile {
+	if !ownsGit(w) || w.real[".git"] {
+		return nil
+	}
 	ids := stashIDs(privateOf(w))
-	if len(ids) == 0 || w.real[".git"] {
+	if len(ids) == 0 {
 		return nil
 	}
 	users := stashIDs(repositoryOf(w).common)
@@ -96,6 +99,16 @@ func between(w *world, tree, commit string) []workspace.Change {
 		return nil
 	}
 	return k.files
+}
+
+// bringBack has commands see what they put away as the view has it: their stash goes, or
+// they have another repository. What git left would be taken for their doing.
+func bringBack(w *world) {
+	for _, rel := range w.away {
+		delete(w.held, rel)
+		_ = w.layer.reset(rel) // else it is in the review as a change
+	}
+	w.away = nil
 }
 
 // left reports whether a file is as git left it when it put a text of it away.

@@ -43,6 +43,7 @@ type world struct {
 	git    gitState          // of the folder, when commands last saw its repository
 	linked *Linked           // where that is, if it is not in the folder
 	told   map[string]string // what was said of the repository that commands have
+	away   []string          // files of which the stash of commands has what the view has
 
 	closed bool // its session has ended
 
@@ -126,6 +127,9 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	switch {
 	case !live:
 		w.real, w.lacks = namesIn(w.root, real), len(real) < len(r.Real)
+		if w.real[".git"] { // which has no such stash
+			bringBack(w)
+		}
 	case w.kind == Apart && len(r.Real) == 0 && len(w.real) > 0:
 		return nil, errRealIsUsed
 	}
@@ -400,6 +404,7 @@ func (w *world) dropGit() {
 	now := gitStateOf(repositoryOf(w))
 	private := privateOf(w)
 	if _, err := os.Lstat(private); err == nil && w.git != now {
+		bringBack(w)
 		_ = osfile.RemoveAll(private)
 		w.committed, w.reported = "", nil
 		clear(w.told)

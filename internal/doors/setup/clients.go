@@ -294,7 +294,7 @@ func claude(e Env, o Options) []file {
 		}
 	}
 	if o.Review { // in auto and acceptEdits it asks nobody about an edit
-		settings.items = append(settings.items, item{value, []string{"permissions", "defaultMode"}, "default"})
+		settings.items = append(settings.items, item{loosest, []string{"permissions", "defaultMode"}, []string{"default", "plan", "dontAsk"}})
 	}
 	return []file{servers, settings}
 }
@@ -326,7 +326,7 @@ func gemini(e Env, o Options) []file {
 	}
 	core := item{elementThere, []string{"tools", "core"}, "mcp_sidecar_*"}
 	if o.OnlyOurs {
-		core = item{value, []string{"tools", "core"}, []string{"google_web_search", "web_fetch", "write_todos", "mcp_sidecar_*"}}
+		core = item{narrowed, []string{"tools", "core"}, []string{"google_web_search", "web_fetch", "write_todos", "mcp_sidecar_*"}}
 	}
 	f.items = []item{
 		e.server(o, []string{"mcpServers", "sidecar"}, nil, member{"trust", true}),

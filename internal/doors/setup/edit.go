@@ -27,7 +27,29 @@ const (
 	value        kind = "value"         // a value of another setting
 	element      kind = "element"       // a text or an object in a list
 	elementThere kind = "element there" // the same, if there is that list: none means all
+	loosest      kind = "loosest"       // the first of several values; the others let it do less, and stay
+	narrowed     kind = "narrowed"      // a list, where there is one without what that lacks, but for the last
 )
+
+// fit is an item as it is for what is there, which it makes no looser.
+func (it item) fit(cur any, there bool) item {
+	values, _ := it.value.([]string)
+	switch it.kind {
+	case loosest:
+		it.kind, it.value = value, values[0]
+		if s, ok := cur.(string); ok && slices.Contains(values, s) {
+			it.value = s
+		}
+	case narrowed:
+		it.kind = value
+		if list, ok := cur.([]any); ok && there {
+			last := len(values) - 1
+			kept := slices.DeleteFunc(slices.Clone(values[:last]), func(s string) bool { return !slices.Contains(list, any(s)) })
+			it.value = append(kept, values[last])
+		}
+	}
+	return it
+}
 
 // done is an item that a file was made to say, and what that takes to undo.
 type done struct {
@@ -97,6 +119,7 @@ func edit(f family, text []byte, items []item) (edited, error) {
 			return out, err
 		}
 		cur, there := at(want, it.path)
+		it = it.fit(cur, there)
 		switch {
 		case it.kind == elementThere && !there:
 			continue

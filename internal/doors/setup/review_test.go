@@ -67,6 +67,41 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestReviewKeepsWhatIsStricter: what lets an agent do less than setup would stays.
+func TestReviewKeepsWhatIsStricter(t *testing.T) {
+	for _, c := range []struct{ client, file, before, keeps, not string }{
+		{"claude", ".claude/settings.json", `{"permissions": {"defaultMode": "plan"}}`, `"defaultMode": "plan"`, ""},
+		{"claude", ".claude/settings.json", `{"permissions": {"defaultMode": "dontAsk"}}`, `"defaultMode": "dontAsk"`, ""},
+		{"claude", ".claude/settings.json", `{"permissions": {"defaultMode": "acceptEdits"}}`, `"defaultMode": "default"`, "acceptEdits"}, // the control
+		{"gemini", ".gemini/settings.json", `{"tools": {"core": ["read_file", "write_todos"]}}`, `"core": ["write_todos", "mcp_sidecar_*"]`, "web"},
+		{"gemini", ".gemini/settings.json", `{"tools": {"core": []}}`, `"core": ["mcp_sidecar_*"]`, "web"},
+		{"gemini", ".gemini/settings.json", `{}`, `"web_fetch"`, "read_file"}, // the control
+	} {
+		t.Run(c.client+" "+c.before, func(t *testing.T) {
+			w := newWorld(t)
+			w.settle("cautious", false, true)
+			name := "home/" + c.file
+			w.write(name, c.before)
+			w.apply(c.client, Options{Review: true})
+			if now := w.files()[name]; !strings.Contains(now, c.keeps) || c.not != "" && strings.Contains(now, c.not) {
+				t.Errorf("it is\n%s", now)
+			}
+			w.undo(c.client, Options{})
+			if now := w.files()[name]; now != c.before {
+				t.Errorf("undo leaves\n%s", now)
+			}
+			w.apply(c.client, Options{Review: true})
+			if err := ownfile.RemoveAll(w.env.State()); err != nil {
+				t.Fatal(err)
+			}
+			w.undo(c.client, Options{}) // without a record of what was there
+			if now := w.files()[name]; strings.Contains(now, "mcp_sidecar") {
+				t.Errorf("without a record, undo leaves\n%s", now)
+			}
+		})
+	}
+}
+
 // TestReviewLoosensNothing: a mode that asks more in anything stays, and so does one that
 // holds edits already.
 func TestReviewLoosensNothing(t *testing.T) {

@@ -63,6 +63,7 @@ func (c *Change) takeOurs(f file) error {
 	var there []done
 	for _, it := range f.items {
 		cur, has := at(tree, it.path)
+		it = it.fit(cur, has)
 		switch {
 		case !has, it.kind == entry && !isOurs(cur):
 			continue

@@ -50,7 +50,7 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 		return c.box.Command(ctx, spec.Spec, dir, argv...)
 	}
 	o := settle.Options{
-		Areas: spec.areas, Repositories: spec.Repositories, Tidy: tidy,
+		Areas: spec.areas, Repositories: slices.Concat(spec.Repositories, spec.gitDirs), Tidy: tidy,
 		Look: func(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
 			return c.o.Secrets.Look(ctx, a.Dir, a.Without...)
 		},

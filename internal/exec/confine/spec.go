@@ -85,6 +85,11 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
 		spec.gitDirs = linkedDirs(repo)
 		spec.Writable = append(spec.Writable, spec.gitDirs...)
+		for _, dir := range spec.gitDirs {
+			if spec.areas != nil && filepath.Base(dir) != "objects" { // of which git writes none by a name that is known
+				spec.areas = append(spec.areas, settle.Area{Dir: dir})
+			}
+		}
 		if real, err := filepath.EvalSymlinks(root); err == nil && real == repo.Dir {
 			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir}
 		}

@@ -99,13 +99,17 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), c.runHooks())
 		return res.Hash, err
 	}
+	back := func(context.Context) error { return nil }
 	if r.Branch != "" {
-		if err := gitrepo.StartBranch(ctx, repo, r.Branch); err != nil {
+		if back, err = gitrepo.StartBranch(ctx, repo, r.Branch); err != nil {
 			return "", err
 		}
 	}
 	req.Hooks = c.runHooks()
 	res, err := repo.CommitPaths(ctx, req)
+	if err != nil { // the workspace is where it was, as its files are
+		err = errors.Join(err, back(context.WithoutCancel(ctx)))
+	}
 	if errors.Is(err, gitrepo.ErrNothingToCommit) {
 		err = fmt.Errorf("%w: %w", pendingedits.ErrNothingToCommit, err)
 	}

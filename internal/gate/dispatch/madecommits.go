@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
 // madeCommits are commits that programs made. The tool may still be running when
@@ -45,7 +46,7 @@ func (c *call) takeCommits(ctx context.Context) {
 		}
 		n, err := c.dest.QueueCommit(ctx, c.session.ID, commit.Message, c.session.Models())
 		if err == nil && commit.Branch != "" {
-			c.notes = append(c.notes, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", commit.Branch))
+			c.notes = append(c.notes, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", redact.Visible(commit.Branch)))
 		}
 		if err == nil {
 			c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
@@ -60,13 +61,13 @@ func (c *call) holdCommit(ctx context.Context, title string, commit workspace.Co
 	waits, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
 	name := fmt.Sprintf("%q", title)
 	if commit.Branch != "" && err == nil {
-		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", commit.Branch)
+		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", redact.Visible(commit.Branch))
 	}
 	switch {
 	case err == nil && commit.Message == "":
 		return fmt.Sprintf("Commits that were taken back, and wait no more: %d.", len(commit.Replaces))
 	case err != nil:
-		return fmt.Sprintf("The commit %s is seen by this session's commands alone, and does not wait for its files: %v. When they are accepted, the user or git_commit commits them.", name, err)
+		return fmt.Sprintf("The commit %s is seen by this session's commands alone, and does not wait for its files: %s. When they are accepted, the user or git_commit commits them.", name, redact.Visible(err.Error()))
 	case !waits:
 		return fmt.Sprintf("The commit %s waits for the user, who accepts it with all that is pending: none of its files is. Until then this session's commands alone see it.", name)
 	}

@@ -89,33 +89,55 @@ func (r *Repo) CreateBranch(ctx context.Context, name string) error {
 
 // StartBranch makes a branch at HEAD and checks it out, which changes no file. It does
 // nothing where HEAD is on it. It fails when there is such a branch elsewhere.
-func StartBranch(ctx context.Context, r *Repo, name string) error {
+//
+// back undoes that, if nothing was committed since; it does nothing where HEAD was on no
+// branch.
+func StartBranch(ctx context.Context, r *Repo, name string) (back func(context.Context) error, err error) {
+	back = func(context.Context) error { return nil }
 	if err := CheckBranchName(name); err != nil {
-		return err
+		return back, err
 	}
 	on, err := currentBranch(ctx, r.Git)
 	if err != nil || on == name {
-		return err
+		return back, err
 	}
 	if what := busy(r.GitDir); what != "" {
-		return gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
+		return back, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress; finish or abort it first", what)
 	}
 	there, err := resolveRev(ctx, r.Git, "refs/heads/"+name)
 	if err != nil {
-		return err
+		return back, err
 	}
 	if there != "" {
-		return gitcmd.Failf(gitcmd.Conflicted, "there is a branch %s by now, and the workspace is not on it; switch to it first", gitcmd.Shown(name))
+		return back, gitcmd.Failf(gitcmd.Conflicted, "there is a branch %s by now, and the workspace is not on it; switch to it first", gitcmd.Shown(name))
 	}
-	if head, err := r.Head(ctx); err != nil {
-		return err
-	} else if head != "" {
+	head, err := r.Head(ctx)
+	if err != nil {
+		return back, err
+	}
+	if head != "" {
 		if err := r.CreateBranch(ctx, name); err != nil {
-			return err
+			return back, err
 		}
 	}
-	_, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "attach", Args: []string{"checkout: to begin a branch", "HEAD", "refs/heads/" + name}})
-	return r.Git.Explain(err)
+	attach := func(ctx context.Context, why, to string) error {
+		_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "attach", Args: []string{why, "HEAD", "refs/heads/" + to}})
+		return r.Git.Explain(err)
+	}
+	if on != "" {
+		back = func(ctx context.Context) error {
+			now, err := currentBranch(ctx, r.Git)
+			at, headErr := r.Head(ctx)
+			if err = errors.Join(err, headErr); err != nil || now != name || at != head {
+				return err
+			}
+			if err := attach(ctx, "checkout: nothing was committed", on); err != nil || head == "" {
+				return err
+			}
+			return r.DeleteBranch(ctx, name)
+		}
+	}
+	return back, attach(ctx, "checkout: to begin a branch", name)
 }
 
 // LookAtSwitch looks at what the checkout of a branch would change: one that

@@ -44,8 +44,9 @@ type Look func(ctx context.Context, a Area) ([]inventory.Item, error)
 type state struct {
 	Areas   []Area
 	Known   []Known
-	Settled bool     // nothing is left to do but to say Said
-	Said    []string // what was set aside
+	Links   map[string]string // in those that are known: where each leads
+	Settled bool              // nothing is left to do but to say Said
+	Said    []string          // what was set aside
 }
 
 // knownOf is what there is before a command.
@@ -131,11 +132,14 @@ func (s *state) check(ctx context.Context, look Look, tidy Tidy) (said []string)
 			if err != nil {
 				continue // it is gone
 			}
-			h := s.hazard(a, item.Path, info)
-			if h == nil {
-				continue
+			if h := s.hazard(a, item.Path, info); h != nil {
+				said = append(said, h.setAside(a))
+			} else if info.IsDir() && !a.Private {
+				said = append(said, s.unlink(item.Path)...)
 			}
-			said = append(said, h.setAside(a))
+		}
+		if dir := a.partOf(); dir != "" {
+			said = append(said, s.unlink(dir)...)
 		}
 	}
 	return said

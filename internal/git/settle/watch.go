@@ -46,7 +46,7 @@ const (
 
 // Begin begins to look after a command that is about to start.
 func Begin(o Options) (*Watch, error) {
-	w := &Watch{o: o, state: state{Areas: o.Areas, Known: knownOf(o.Repositories)}, gone: make(chan struct{})}
+	w := &Watch{o: o, state: state{Areas: o.Areas, Known: knownOf(o.Repositories), Links: linksOf(o.Repositories, o.Areas)}, gone: make(chan struct{})}
 	if o.Dir != "" {
 		if err := w.save(); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ try {
   console.error(`sidecar-ls: the package ${name} is not installed. It is an optional dependency: install again without --omit=optional, or take another way from docs/install.md.`);
   process.exit(1);
 }
-if (process.execve) {
+if (process.execve && process.platform !== "win32") { // there it is, and fails
   process.execve(program, [program, ...process.argv.slice(2)]); // in the place of node
 }
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -49,8 +48,9 @@ func EachUser(t *testing.T, f func(t *testing.T, h *Host)) {
 			}
 			h.Sh(dir, `git config --global user.name A; git config --global user.email a@example.org; git config --global init.defaultBranch main
 git config --global protocol.file.allow always; mkdir -p .config/sidecar-ls`)
-			if out, _ := h.Call(h.Workspace("probe", ""), "true"); !strings.Contains(out, "bubblewrap") {
-				needs.Skip(t, needs.Sandbox, "this machine has no sandbox that holds all of it: ", out)
+			probe := h.Command(h.Workspace("probe", ""), h.Server, "call", "--mode", "autonomous", "--json", "run_command", Arguments(t, "true"))
+			if out, err := probe.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("sandbox: bubblewrap")) {
+				needs.Skip(t, needs.Sandbox, "this machine has no sandbox that holds all of it: ", err, string(out))
 			}
 			f(t, h)
 		})

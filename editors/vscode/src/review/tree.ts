@@ -136,7 +136,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const [subject] = node.commit.message.split('\n');
         const item = new vscode.TreeItem(subject ?? '', None);
         item.iconPath = new vscode.ThemeIcon('git-commit', node.commit.error ? new vscode.ThemeColor('list.errorForeground') : undefined);
-        item.description = node.commit.error ?? files(node.commit.paths.length);
+        item.description = node.commit.error ?? [node.commit.branch, files(node.commit.paths.length)].filter(Boolean).join(', ');
         item.tooltip = new vscode.MarkdownString().appendCodeblock(node.commit.message, 'git-commit').appendText(node.commit.paths.join('\n'));
         return named(item, vscode.l10n.t('commit {0}', subject ?? ''));
       }

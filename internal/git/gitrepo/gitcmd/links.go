@@ -23,27 +23,56 @@ var shared = []string{"config", "description", "hooks", "info", "logs", "logs/re
 // foreign are links that users make, to where git itself writes nothing.
 var foreign = []string{"hooks", "lfs", "annex"}
 
+// written are the directories of a repository below which git writes files of fixed names,
+// "." without what is below it.
+var written = []struct {
+	name string
+	deep bool
+}{{".", false}, {"refs", true}, {"logs", true}, {"objects/info", true}, {"rebase-merge", true}, {"rebase-apply", true}, {"sequencer", true}, {"rr-cache", true}}
+
 // NoLinks fails when something that git writes in the repository is a link: git follows
 // it, and would write elsewhere, outside of the sandbox.
 func (g *Git) NoLinks() error {
 	left := maxLooked
 	for _, dir := range slices.Compact([]string{g.GitDir, g.CommonDir}) {
-		for _, place := range []struct {
-			name string
-			deep bool
-		}{{".", false}, {"refs", true}, {"logs", true}} {
-			if err := looked(dir, place.name, place.deep, &left); err != nil {
-				return err
-			}
+		names, err := links(dir, 1, &left)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return refusedf("%s is a link, so git would write elsewhere; the user should remove it", Shown(filepath.Join(dir, filepath.FromSlash(names[0]))))
 		}
 	}
 	return nil
 }
 
-// looked looks at the names of a directory in dir, and below it.
-func looked(dir, name string, deep bool, left *int) error {
+// Links are the names, slash-separated, of what is a link in a git directory, and through
+// which git would write elsewhere.
+func Links(gitDir string) (names []string, err error) {
+	left := maxLooked
+	return links(gitDir, maxLooked, &left)
+}
+
+func links(dir string, most int, left *int) (names []string, err error) {
+	for _, place := range written {
+		top, _, _ := strings.Cut(place.name, "/")
+		if place.name != "." && isLink(filepath.Join(dir, top)) && (top != place.name || !usualLink(dir, top)) {
+			continue // it is another repository's, or told
+		}
+		if err := looked(dir, place.name, place.deep, left, func(name string) bool {
+			names = append(names, name)
+			return len(names) < most
+		}); err != nil || len(names) >= most {
+			return names, err
+		}
+	}
+	return names, nil
+}
+
+// looked looks at the names of a directory in dir, and below it, until found wants no more.
+func looked(dir, name string, deep bool, left *int, found func(name string) bool) error {
 	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) {
+	if gitfile.Missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -57,16 +86,21 @@ func looked(dir, name string, deep bool, left *int) error {
 		if name != "." {
 			below = name + "/" + below
 		}
-		if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 && !usualLink(dir, below) {
-			return refusedf("%s is a link, so git would write elsewhere; the user should remove it", Shown(filepath.Join(dir, filepath.FromSlash(below))))
+		if e.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 && !usualLink(dir, below) && !found(below) {
+			return nil
 		}
-		if deep && (e.IsDir() || slices.Contains(shared, below)) {
-			if err := looked(dir, below, true, left); err != nil {
+		if deep && (e.IsDir() || slices.Contains(shared, below) && usualLink(dir, below)) {
+			if err := looked(dir, below, true, left, found); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // usualLink reports whether a link in a git directory is one that git's own programs

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,8 +46,8 @@ esac; done`
 			script = `id() { printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/'; }; ` + script
 			e2e.UserSettings(t, e2e.Object{"commands.world": kind, "toolPermissions": e2e.Object{"run_command": "allow", "mcp_sh_see": "allow"}, "mcp.servers": e2e.Object{"sh": e2e.Object{"command": "bash", "args": []string{"-c", script}}}})
 			r := e2e.ServeBy(t, repo.Dir, fakeeditor.Options{}, program.ServerAnywhere(t))
-			if res := r.Tool("run_command", e2e.Object{"command": "true"}); !res.OK || !strings.Contains(res.Content, "bubblewrap") {
-				needs.Skip(t, needs.Sandbox, "nothing protects settings here: ", res.Content)
+			if res := e2e.Command[e2e.Object](r, "sidecar.tools.call", e2e.Object{"name": "run_command", "arguments": e2e.Object{"command": "true"}}); !strings.Contains(fmt.Sprint(res["structured"]), "sandbox: bubblewrap") {
+				needs.Skip(t, needs.Sandbox, "nothing protects settings here: ", res)
 			}
 			if s := e2e.Command[server.MCPStatus](r, "sidecar.mcp.reconnect", e2e.Object{"server": "sh"}); s.State != "connected" {
 				t.Fatalf("%+v", s)

@@ -54,6 +54,11 @@ git update-index --add --cacheinfo 160000,$(git -C ~/evil rev-parse HEAD),sub`},
 	{"hooks that lie in the workspace", "mkdir -p a/h; touch a/h/x; git config core.hooksPath a/h", []string{`printf '#!/bin/sh\ntouch %s\n' "$MARK" > a/h/post-commit; chmod +x a/h/post-commit; cp -r a b; printf '#!/bin/sh\ntouch %s\n' "$MARK" > b/h/post-commit; chmod +x b/h/post-commit; mv a c; mv b a`}, "git commit --allow-empty -m y", false},
 	{"settings that lie in the workspace", "touch more; git config include.path ../more", []string{`printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > m; mv m more; printf '[core]\n\tfsmonitor = "%s"\n' "$EVIL" > more`}, "git status", false},
 	{"a filter's program", "mkdir t; echo cat > t/clean; echo '*.x filter=x' > .gitattributes; git config filter.x.clean 'sh t/clean %f'; echo 1 > a.x; git add .; git commit -qm x", []string{`echo "touch $MARK; cat" > new; mv new t/clean; echo "touch $MARK; cat" > t/clean`}, "touch a.x; git status", false},
+	{"a log that is a link", "", []string{`ln -sf "$MARK" .git/logs/HEAD`}, "git commit --allow-empty -m y", true},
+	{"a log of a branch to come", "", []string{`ln -s "$MARK" .git/logs/refs/heads/x`}, "git branch x", true},
+	{"an index that is a link", "", []string{`rm .git/index; ln -s "$MARK" .git/index`}, "echo x > x; git add x", true},
+	{"a message that is a link", "", []string{`ln -sf "$MARK" .git/COMMIT_EDITMSG`}, "git commit --allow-empty -m y", true},
+	{"a log in a repository of its own", "", []string{`git init -q sub; git -C sub commit -q --allow-empty -m x; ln -sf "$MARK" sub/.git/logs/HEAD`}, "git -C sub commit --allow-empty -m y", true},
 	{"a repository there, further down", "", []string{`mkdir -p ~/.sidecar/cache; git init -q ~/.sidecar/cache/evil; git -C ~/.sidecar/cache/evil config core.fsmonitor "$EVIL"; ln -s "$PWD/.sidecar/cache/home/.sidecar/cache/evil" sub`}, "git -C sub status", true},
 }
 
