@@ -180,7 +180,7 @@ func forkRun(ctx context.Context, c *cli) error {
 	if c.json {
 		return c.print(fork)
 	}
-	fmt.Fprintf(c.Out, "%s knows what was said in %s; go on with: sidecar-ls agent resume %s PROMPT\n", fork.Run, c.args[0], fork.Run)
+	fmt.Fprintf(c.Out, "%s has the conversation of %s; go on with: sidecar-ls agent resume %s PROMPT\n", fork.Run, c.args[0], fork.Run)
 	return nil
 }
 

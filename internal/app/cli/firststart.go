@@ -44,7 +44,7 @@ func firstStart(ctx context.Context, streams Streams, find func() (workspace.Fol
 	for _, m := range firstModes {
 		lines, names = append(lines, m.say), append(names, m.mode)
 	}
-	i, _, err := pick(ctx, "How do you want to work with agents? You are asked once; sidecar-ls mode changes it.\nWhat this command starts waits for review either way.", lines, names, false)
+	i, _, err := pick(ctx, "How do you want to work with agents? You are asked once; sidecar-ls mode changes it.\nEdits of the program that starts now wait for review either way.", lines, names, false)
 	if err != nil {
 		return err
 	}

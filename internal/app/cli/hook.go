@@ -124,7 +124,7 @@ func testHooks(ctx context.Context, c *cli, args []string) error {
 		return c.print(got)
 	}
 	if len(got.Hooks) == 0 {
-		fmt.Fprintf(c.Out, "No hook hears of %s here. sidecar-ls hook list shows all.\n", a.Event)
+		fmt.Fprintf(c.Out, "No hook is called for %s here. sidecar-ls hook list shows all.\n", a.Event)
 		return nil
 	}
 	for _, h := range got.Hooks {

@@ -107,7 +107,7 @@ func testFork(t *testing.T, dir, run string) {
 	}
 	out, said, code = e2e.AgentLine(t, dir, "", "fork", fork.Run)
 	again, _, _ := strings.Cut(out, " ")
-	if code != 0 || !strings.HasSuffix(out, " knows what was said in "+fork.Run+"; go on with: sidecar-ls agent resume "+again+" PROMPT\n") {
+	if code != 0 || !strings.HasSuffix(out, " has the conversation of "+fork.Run+"; go on with: sidecar-ls agent resume "+again+" PROMPT\n") {
 		t.Errorf("a fork of it: %d\n%s%s", code, out, said)
 	}
 	for _, one := range []string{fork.Run, again} {
