@@ -40,7 +40,11 @@ func (c *external) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, s
 		return c.edits(ctx, t)
 	case "execute":
 		if line := command(t); line != "" {
-			return c.explain(ctx, "run_command", map[string]string{"command": line})
+			outcome, rule := c.explain(ctx, "run_command", map[string]string{"command": line})
+			if rule == "command.hidden" { // an answer has no reason here, and the rest of the line may be wanted
+				return policy.Ask, ""
+			}
+			return outcome, rule
 		}
 	}
 	return policy.Ask, ""
