@@ -262,7 +262,7 @@ func TestAgentFamilies(t *testing.T) {
 			}
 		})
 	}
-	for flag, want := range map[string]string{"terminals": `no family "terminals"`, "core,gti": `did you mean git`} {
+	for flag, want := range map[string]string{"terminals": `no family "terminals"`, "core,plannig": `did you mean planning`} {
 		if _, stderr, code := e2e.RunCLI(t, "", "mcp", "--root", e2e.Project(t, nil), "--tools", flag); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d: %s", flag, code, stderr)
 		}
