@@ -311,7 +311,15 @@ func (m *Manager) profile(name string) (*profile.Profile, error) {
 	p := profile.Find(m.o.Profiles(), name, "")
 	switch {
 	case name == "" || p == nil:
-		return nil, fmt.Errorf("%w as %q; sidecar.agent.list has their names, the setting agents adds others", ErrUnknown, name)
+		var names []string
+		for _, p := range m.o.Profiles() {
+			names = append(names, p.Name)
+		}
+		meant := ""
+		if near := tools.Near(name, names, 1); len(near) > 0 {
+			meant = " (did you mean " + near[0] + "?)"
+		}
+		return nil, fmt.Errorf("%w as %q%s; sidecar-ls agent list has their names, the setting agents adds others", ErrUnknown, name, meant)
 	case p.ACP == nil:
 		return nil, fmt.Errorf("%w: %s does not speak the Agent Client Protocol; work with it in a terminal: sidecar-ls run -- %s", ErrNoProtocol, p.Title, p.Program)
 	}

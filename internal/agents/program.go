@@ -55,15 +55,13 @@ func (m *Manager) launch(p profile.Profile, s *session.Session, readable []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	parts := m.o.Parts()
-	parts.Started = streams.closeTheirs
-	a.program, err = program.Begin(m.base, parts, s, program.Request{
+	a.program, err = program.Begin(m.base, m.o.Parts(), s, program.Request{
 		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: p.Environ(os.Environ(), m.find), Pass: p.Env, Network: p.Network,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,
 		},
-		Out: streams.out, Err: a.said,
+		Out: streams.out, Err: a.said, Started: streams.closeTheirs,
 	})
 	if err != nil {
 		streams.closeOurs()

@@ -190,6 +190,16 @@ func All(set *config.Settings) []Profile {
 	return slices.SortedFunc(maps.Values(all), func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// Programs are the programs of the agents that are known without settings.
+func Programs() (names []string) {
+	for _, p := range builtin {
+		if p.Program != "" {
+			names = append(names, p.Program)
+		}
+	}
+	return names
+}
+
 // Find returns the profile with a name, or else that of a program by the name under
 // which PATH has it: nil is none. A program that is named by its path has one only by
 // the profile's name, because anybody may call theirs so.

@@ -474,7 +474,7 @@ func answerTo(q conversation.Event, text string) (string, bool) {
 func (p *runPrinter) end() error {
 	p.newline()
 	if len(p.files) > 0 && !p.c.json {
-		fmt.Fprintln(p.c.Err, firstNames(p.files)+": held for review (sidecar-ls review list)")
+		fmt.Fprintln(p.c.Err, firstNames(p.files)+": "+heldWords)
 	}
 	switch p.reason {
 	case "", conversation.Done:

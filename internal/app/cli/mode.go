@@ -36,8 +36,12 @@ func modeCommand(_ context.Context, c *cli) error {
 		return err
 	}
 	s := live.New(live.Options{})
+	var dirs []string
 	if f.Dir != "" {
-		s.Open([]string{f.Dir})
+		dirs = []string{f.Dir}
+	}
+	for _, problem := range s.Open(dirs) {
+		fmt.Fprintln(c.Err, "sidecar-ls:", problem)
 	}
 	modes := s.Modes()
 	if len(c.args) == 0 {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
@@ -71,7 +73,10 @@ func runProgram(ctx context.Context, c *cli) error {
 	if errors.Is(err, errNobodyHosts) {
 		res, err = c.hostHere(ctx, a, s)
 	}
-	s.close() // the terminal is the person's again
+	s.close()                                                                  // the terminal is the person's again
+	if err != nil && strings.Contains(err.Error(), exec.ErrNotFound.Error()) { // of the process that runs it
+		return fmt.Errorf("%w%s", err, didYouMean(filepath.Base(a.Argv[0]), profile.Programs()))
+	}
 	if err != nil {
 		return err
 	}
@@ -147,9 +152,8 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	} else {
 		r.Out, r.Err = files[1], files[2]
 	}
-	parts := serve.Programs(w)
-	parts.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
-	res, err := program.Run(ctx, parts, r)
+	r.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
+	res, err := program.Run(ctx, serve.Programs(w), r)
 	closeAll(files) // standard error is copied to until now
 	switch {
 	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
@@ -177,15 +181,19 @@ func (c *cli) sayRun(r program.Result) {
 	for _, s := range r.Said {
 		fmt.Fprintln(out, "sidecar-ls:", s)
 	}
-	if len(r.Changed) == 0 {
-		return
+	switch {
+	case len(r.Changed) == 0:
+	case !r.Held:
+		fmt.Fprintf(out, "sidecar-ls: %s: changed, as session %s\n", firstNames(r.Changed), r.Session)
+	case len(r.Waits) == 0:
+		fmt.Fprintf(out, "sidecar-ls: %s: decided, so nothing of session %s is pending\n", firstNames(r.Changed), r.Session)
+	default:
+		fmt.Fprintf(out, "sidecar-ls: %s: %s, as session %s\n", firstNames(r.Waits), heldWords, r.Session)
 	}
-	what := "changed"
-	if r.Held {
-		what = "held for review (sidecar-ls review list)"
-	}
-	fmt.Fprintf(out, "sidecar-ls: %s: %s, as session %s\n", firstNames(r.Changed), what, r.Session)
 }
+
+// heldWords say what became of edits, and how to look at them.
+const heldWords = "held for review (sidecar-ls review diff)"
 
 // firstNames are the first few of a list of files.
 func firstNames(names []string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
@@ -60,6 +61,9 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 		return ended, err
 	}
 	p = &bound
+	if err := hasTools(c, p.Name, p.Title); err != nil {
+		return ended, err
+	}
 	kept, err := profile.UserKept()
 	if err != nil {
 		return ended, err
@@ -79,6 +83,20 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 			fmt.Fprintf(onTerminal(c.Err), "sidecar-ls: what it refreshed of its keys is not kept: %v\n", err)
 		}
 	}, nil
+}
+
+// hasTools fails for an agent whose own tools setup has turned off: in a run it has those
+// alone.
+func hasTools(c *cli, name, title string) error {
+	env, err := c.setupEnv()
+	if err != nil {
+		return nil //nolint:nilerr // nobody set it up here
+	}
+	undo, off := setup.ToolsOff(env, name)
+	if !off {
+		return nil
+	}
+	return fmt.Errorf("its own tools are off: setup turned off those of %s for files and commands, so that it uses ours, and in a run it has its own alone. Start it without sidecar-ls run, and its edits wait for review; or give it its tools back with: %s", title, undo)
 }
 
 // absolute is a program as it is looked for from a directory.

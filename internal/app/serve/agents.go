@@ -149,7 +149,16 @@ func (a around) Pending(session string) (ids []string) {
 // Programs is what running a program in a workspace takes.
 func Programs(w *app.Workspace) program.Parts {
 	commands := confine.Commands{Confiner: w.Confiner}
-	return program.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave, Shell: commands.Shell}
+	pending := func() (names []string) {
+		if w.Home.Queue == nil {
+			return nil
+		}
+		for _, e := range w.Home.Queue.List("").Edits {
+			names = append(names, e.Name, e.From)
+		}
+		return names
+	}
+	return program.Parts{Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Start: commands.Host, Leave: commands.Leave, Shell: commands.Shell, Pending: pending}
 }
 
 // tell hands an event to the listeners.

@@ -49,7 +49,7 @@ func (s *IDE) serveClaude(w http.ResponseWriter, r *http.Request) {
 
 // reviewedInDefault is what a person has to know when Claude Code comes: it tells nobody its
 // permission mode, and begins in one that asks no editor.
-const reviewedInDefault = "Claude Code is connected. You review its edits here only in its permission mode default: press Shift+Tab in Claude Code until it says default. In auto and acceptEdits it writes without asking."
+const reviewedInDefault = "Claude Code is connected. You review its edits here only in its permission mode default: press Shift+Tab in Claude Code until it says manual mode. In auto and acceptEdits it writes without asking."
 
 // newServer is an MCP server without tools. connected is called when an agent is there.
 func (s *IDE) newServer(connected func()) *sdk.Server {

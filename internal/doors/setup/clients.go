@@ -213,7 +213,7 @@ func hookRoad(program string) road {
 // looksForEditor says how agents that look for an editor are told to. The editor's
 // server needs nothing for it.
 var looksForEditor = map[string]struct{ command, why string }{
-	"claude": {"/ide", "typed in Claude Code, beside an editor with sidecar-ls. Press Shift+Tab until it says default: in auto and acceptEdits its edits are not reviewed"},
+	"claude": {"/ide", "typed in Claude Code, beside an editor with sidecar-ls. Press Shift+Tab until it says manual mode, its mode default: in auto and acceptEdits its edits are not reviewed"},
 	"gemini": {"/ide enable", "typed in Gemini CLI, in the terminal of VS Code or of an editor made from it. In other terminals Gemini CLI refuses"},
 }
 

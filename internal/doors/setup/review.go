@@ -67,6 +67,30 @@ func (e Env) CanReview(name string, o Options) (can, does bool) {
 	return false, false
 }
 
+// ToolsOff reports whether setup has turned off an agent's own tools, the user's or in this
+// project, and the command that takes that back.
+func ToolsOff(e Env, name string) (undo string, off bool) {
+	row, err := rowOf(name)
+	if err != nil {
+		return "", false
+	}
+	for _, project := range []bool{true, false} {
+		o := Options{Project: project, OnlyOurs: true}
+		mcp := row.road("mcp")
+		if mcp.files == nil || project && !mcp.project || !e.turnsOff(mcp, o) {
+			continue
+		}
+		if state, _ := e.written(mcp.files(e, o)); state == On {
+			undo = "sidecar-ls setup " + name + " --undo"
+			if project {
+				undo += " --project"
+			}
+			return undo, true
+		}
+	}
+	return "", false
+}
+
 // isReviewed reports whether all edits of an agent wait for review: its own tools are off
 // or lead to ours, and the mode holds what ours write.
 func (e Env) isReviewed(row client, o Options) bool {

@@ -39,7 +39,13 @@ func TestReview(t *testing.T) {
 					w.write(own, before)
 				}
 				was := w.files()
+				if undo, off := ToolsOff(w.env, client); off {
+					t.Errorf("its tools are off before: %s", undo)
+				}
 				p := w.apply(client, Options{Review: true})
+				if undo, off := ToolsOff(w.env, client); !off || undo != "sidecar-ls setup "+client+" --undo" {
+					t.Errorf("its tools are off: %v, %s", off, undo)
+				}
 				now := w.files()
 				var all strings.Builder
 				for _, text := range now {

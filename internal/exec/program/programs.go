@@ -31,7 +31,7 @@ type Parts struct {
 	Leave func(session string) // gives up its world
 	Shell func() (shells.Shell, error)
 
-	Started func() // is called once the program has its streams, or will not get any; nil: nobody cares
+	Pending func() []string // names of what waits for review; nil: nothing does
 }
 
 // Request is a program to run.
@@ -43,6 +43,8 @@ type Request struct {
 	Host    confine.Hosted
 	Out     io.Writer // standard output; nil: nowhere
 	Err     io.Writer
+
+	Started func() // is called once the program has its streams, or will not get any; nil: nobody cares
 }
 
 // Result is how a program ended.
@@ -50,7 +52,8 @@ type Result struct {
 	Session string   `json:"session"`
 	Code    int      `json:"code"`
 	Changed []string `json:"changed"` // names, sorted
-	Held    bool     `json:"held"`    // they wait for review
+	Held    bool     `json:"held"`    // they wait, or waited, for review
+	Waits   []string `json:"waits"`   // those that still do
 	Said    []string `json:"said"`    // what was not taken over, and why
 }
 
@@ -78,8 +81,8 @@ func Run(ctx context.Context, p Parts, r Request) (Result, error) {
 func Begin(ctx context.Context, p Parts, s *session.Session, r Request) (*Running, error) {
 	h := &Running{ctx: ctx, p: p, r: r, session: s, line: strings.Join(r.Argv, " "), known: map[string]bool{}}
 	err := h.start(ctx)
-	if p.Started != nil {
-		p.Started()
+	if r.Started != nil {
+		r.Started()
 	}
 	return h, err
 }
@@ -248,5 +251,14 @@ func (h *Running) result() Result {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	slices.Sort(h.changed)
-	return Result{Session: h.session.ID, Changed: h.changed, Held: h.held, Said: h.said}
+	r := Result{Session: h.session.ID, Changed: h.changed, Held: h.held, Waits: []string{}, Said: h.said}
+	if h.held && h.p.Pending != nil {
+		pending := h.p.Pending()
+		for _, name := range h.changed {
+			if slices.Contains(pending, name) {
+				r.Waits = append(r.Waits, name)
+			}
+		}
+	}
+	return r
 }

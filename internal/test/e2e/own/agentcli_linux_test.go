@@ -30,7 +30,7 @@ func TestAgentCommandLine(t *testing.T) {
 				t.Errorf("not allowed: %d\n%s", code, said)
 			}
 			out, said, code := e2e.AgentLine(t, dir, "say from standard input\nwrite a.txt changed\n", "run", "--yes", "scripted", "-")
-			if code != 0 || out != "from standard input\nwritten\n" || !strings.Contains(said, "· Write a.txt (completed)") || !strings.Contains(said, "a.txt: held for review (sidecar-ls review list)") {
+			if code != 0 || out != "from standard input\nwritten\n" || !strings.Contains(said, "· Write a.txt (completed)") || !strings.Contains(said, "a.txt: held for review (sidecar-ls review diff)") {
 				t.Errorf("run: %d\n%s%s", code, out, said)
 			}
 			var list []told.Info

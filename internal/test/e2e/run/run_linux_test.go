@@ -57,7 +57,7 @@ until [ ! -e deep/er/one.txt ]; do sleep 0.05; done; grep -c mine b.txt; echo la
 	if got := p.Next(); got != "1" {
 		t.Errorf("after the accept it saw %q", got)
 	}
-	p.Ends(7, "error\n", "b.txt, deep/er/one.txt, gone.txt, last.txt: held for review (sidecar-ls review list), as session sh")
+	p.Ends(7, "error\n", "gone.txt, last.txt: held for review (sidecar-ls review diff), as session sh")
 	r.IsQueued("a.txt", "gone.txt", "last.txt")
 	if got := r.File("a.txt") + r.File("b.txt") + r.File("gone.txt"); got != "disk\nb\nmine\nx\n" {
 		t.Errorf("the disk has %q", got)
