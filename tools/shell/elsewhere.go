@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -22,10 +23,17 @@ const (
 	maxHolding   = 500
 )
 
-// holding are the directories at or below dir with a file that is true of, at most so many.
+// holding are the directories at or below dir with a file that is true of, at most so many. The
+// walk looks at several directories at once.
 func holding(ctx context.Context, files workspace.Files, opts workspace.WalkOptions, most int, is func(name string) bool) (dirs []string, err error) {
+	var mu sync.Mutex
 	err = files.Walk(ctx, opts, func(e *workspace.Entry) error {
-		if at := path.Dir(e.Path); is(e.Path) && !slices.Contains(dirs, at) {
+		if !is(e.Path) {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if at := path.Dir(e.Path); len(dirs) < most && !slices.Contains(dirs, at) {
 			if dirs = append(dirs, at); len(dirs) == most {
 				return fs.SkipAll
 			}
