@@ -45,7 +45,7 @@ func (it item) fit(cur any, there bool) item {
 		if list, ok := cur.([]any); ok && there {
 			last := len(values) - 1
 			kept := slices.DeleteFunc(slices.Clone(values[:last]), func(s string) bool { return !slices.Contains(list, any(s)) })
-			it.value = append(kept, values[last])
+			it.value = slices.Concat(kept, values[last:last+1])
 		}
 	}
 	return it

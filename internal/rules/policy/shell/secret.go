@@ -70,14 +70,14 @@ func (j *Judge) at(l *Line) *Judge {
 // moves are the directories that the line goes to, from that in which it starts.
 func (l *Line) moves() []string {
 	var dirs []string
-	at := ""
 	for _, c := range l.Commands {
 		if name := c.Program(); name != "cd" && name != "pushd" {
 			continue
 		}
 		for _, w := range c.Words[1:] {
 			if w.Known && !w.Glob && !strings.HasPrefix(w.Text, "-") && w.Text != "" {
-				if at = w.Text; !path.IsAbs(w.Text) && len(dirs) > 0 {
+				at := w.Text
+				if !path.IsAbs(w.Text) && len(dirs) > 0 {
 					at = path.Join(dirs[len(dirs)-1], w.Text)
 				}
 				dirs = append(dirs, at)
