@@ -104,12 +104,14 @@ func families(s *session.Session, set *Settings) []string {
 	return set.Families
 }
 
-// listed reports whether a tool is in a list that is short. Whoever names families also
-// gets the tools that the user added, and those without which required steps can't be declared.
+// listed reports whether a tool is in a list that is short.
 func listed(s *session.Session, set *Settings, t *tools.Tool) bool {
-	if t.Core || slices.Contains(s.Active(), t.Name) {
-		return true
-	}
+	return t.Core || ofFamily(s, set, t) || slices.Contains(s.Active(), t.Name)
+}
+
+// ofFamily reports whether a tool is in a session's list for its family. Whoever names families
+// also gets the tools that the user added, and those without which required steps can't be declared.
+func ofFamily(s *session.Session, set *Settings, t *tools.Tool) bool {
 	f := families(s, set)
 	return len(f) > 0 && (t.Source.Kind != tools.SourceBuiltin || slices.Contains(f, t.Category) || t.Category == "steps" && set.Steps)
 }
@@ -185,7 +187,7 @@ func notAllowed(t *tools.Tool) error {
 
 // activate reports whether t was not in the list of the session's model.
 func (d *Dispatcher) activate(s *session.Session, set *Settings, t *tools.Tool) bool {
-	if t.Core || d.registry(s, set) == session.Full || !s.Activate(t.Name) {
+	if t.Core || d.registry(s, set) == session.Full || ofFamily(s, set, t) || !s.Activate(t.Name) {
 		return false
 	}
 	d.o.Bus.Publish(events.Event{Type: events.ToolsChanged, Session: s.ID, ToolSet: &events.ToolSet{Activated: s.Active()}})

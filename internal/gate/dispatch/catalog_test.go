@@ -116,6 +116,31 @@ func TestActivation(t *testing.T) {
 	}
 }
 
+// TestFamilies: a tool that is listed for its family is activated by no call, so that no client
+// lists again; one of another family is.
+func TestFamilies(t *testing.T) {
+	r := newFinder(t)
+	for _, c := range []struct {
+		families []string
+		want     int
+	}{{[]string{"test"}, 0}, {[]string{session.EveryFamily}, 0}, {nil, 0}, {[]string{"core"}, 1}} { // the rig's settings say all
+		s, err := r.sessions.Open(session.OpenRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ListOnly(c.families)
+		if res, err := r.Call(t.Context(), Request{Session: s.ID, Name: "look", Arguments: []byte(`{"path":"a.txt"}`)}); err != nil || !res.OK {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		if len(s.Active()) != c.want {
+			t.Errorf("%q: active are %v", c.families, s.Active())
+		}
+		if got := r.names(t, ListRequest{Session: s.ID, Model: true}); !strings.Contains(got, "look") {
+			t.Errorf("%q: listed %s", c.families, got)
+		}
+	}
+}
+
 // A call with bad arguments of a tool that the model was not shown comes back
 // with what it needs for the next try; one that it was shown does not.
 func TestUnseenToolExplainsItself(t *testing.T) {

@@ -190,7 +190,7 @@ func TestAgentListed(t *testing.T) {
 						t.Errorf("%s is marked: %v", tool.Name, marked)
 					}
 				}
-				a.Call("git_log", e2e.Object{})
+				a.Call("diff_text", e2e.Object{"a": "x\n", "b": "y\n"})
 				if c.mode != "lazy" {
 					select {
 					case <-a.Changed:
@@ -200,8 +200,8 @@ func TestAgentListed(t *testing.T) {
 					return
 				}
 				<-a.Changed // what was called is in the list from now on
-				if _, names := a.List(); !slices.Contains(names, "git_log") {
-					t.Errorf("git_log is not listed: %v", names)
+				if _, names := a.List(); !slices.Contains(names, "diff_text") {
+					t.Errorf("diff_text is not listed: %v", names)
 				}
 			})
 		}
@@ -255,6 +255,13 @@ func TestAgentFamilies(t *testing.T) {
 			for _, w := range c.not {
 				if slices.Contains(names, w) {
 					t.Errorf("%s is listed: %v", w, names)
+				}
+			}
+			if name == "by default" { // what was called is in the list from now on
+				a.Call("system_monitor", e2e.Object{})
+				<-a.Changed
+				if _, names := a.List(); !slices.Contains(names, "system_monitor") {
+					t.Errorf("system_monitor is not listed: %v", names)
 				}
 			}
 			if text, err := json.Marshal(list); err != nil || name == "by default" && len(text) > 4*8000 {
