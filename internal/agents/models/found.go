@@ -62,7 +62,7 @@ func LocalServers(getenv func(string) string) []Found {
 // maxProbe bounds the question to a server that may not be there.
 const maxProbe = 2 * time.Second
 
-// Find is what there is: services by their keys, which are not asked, and of servers those
+// Find returns the services whose key is set, which it does not ask, and of servers those
 // that answer with a model.
 func Find(ctx context.Context, getenv func(string) string, servers []Found) (all []Found) {
 	for _, s := range services {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStronger: bubblewrap that is not installed and bubblewrap that may not make namespaces
-// are told apart, each with what to do.
+// TestStronger: the advice is one for a missing bubblewrap, and another for one that may not
+// make namespaces.
 func TestStronger(t *testing.T) {
 	for why, want := range map[string]string{
 		"bubblewrap is not installed": "install the package bubblewrap",

@@ -69,7 +69,7 @@ func (c *cli) allowed(ctx context.Context, name string) (consent bool, err error
 	name = profile.Named(name)
 	i := slices.IndexFunc(list, func(a agents.Info) bool { return a.Name == name })
 	if i < 0 || list[i].Consented || list[i].Kind == "program" {
-		return false, nil // what is wrong is said when it is begun
+		return false, nil // the start reports what is wrong
 	}
 	if c.yes {
 		return true, nil

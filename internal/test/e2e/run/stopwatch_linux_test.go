@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,19 +14,13 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
-// What a first reviewed edit may cost a person at a terminal.
-const (
-	mostCommands  = 3
-	mostQuestions = 2
-)
-
-// TestStopwatch: a new user starts an agent under review in a terminal, answers what is
-// asked, and accepts its edit, beside the same agent alone. Commands and questions are
-// bounded; the seconds are printed for docs/run.md, as they depend on the machine.
+// TestStopwatch: a new user starts an agent under review in a terminal, answers the
+// questions, and accepts its edit, beside the same agent alone. That takes two commands, run
+// and review accept, and at most two questions. The seconds depend on the machine, so they are
+// only logged.
 func TestStopwatch(t *testing.T) {
 	slow.Test(t)
 	names := map[string]string{"Claude Code": "claude", "Codex": "codex", "Gemini CLI": "gemini", "OpenCode": "opencode"}
-	fmt.Println("| agent | commands | questions | seconds to the accepted edit | alone |")
 	for i, alone := range clients.Alone {
 		t.Run(alone.Name, func(t *testing.T) {
 			if i > 1 {
@@ -95,11 +88,10 @@ func TestStopwatch(t *testing.T) {
 			if text, _ := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(text) != "ONE\n" {
 				t.Fatalf("review accept: %v\n%s\nThe file is %q.", err, out, text)
 			}
-			const commands = 2 // run, and review accept
-			if commands > mostCommands || len(questions) > mostQuestions || len(questions) == 0 {
-				t.Errorf("it takes %d commands and %d questions:\n%s", commands, len(questions), strings.Join(questions, "\n"))
+			if n := len(questions); n == 0 || n > 2 {
+				t.Errorf("%d questions were asked:\n%s", n, strings.Join(questions, "\n"))
 			}
-			fmt.Printf("| %s | %d | %d | %.1f | %.1f |\n", alone.Name, commands, len(questions), took.Seconds(), bare.Seconds())
+			t.Logf("%s: %d questions, %.1f s to the accepted edit, alone %.1f s", alone.Name, len(questions), took.Seconds(), bare.Seconds())
 		})
 	}
 }
