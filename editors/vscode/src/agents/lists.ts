@@ -33,7 +33,7 @@ export class List<T> implements vscode.Disposable {
     return chosen && this.item(chosen.row.id);
   }
 
-  /** A command about an item: what it fails at is told, and the list is asked for again. */
+  /** Runs a command for an item, shows its error, and reloads the list. */
   command(id: string, title: string, run: (item: T) => Promise<unknown>): vscode.Disposable {
     return vscode.commands.registerCommand(id, async (item?: T) => {
       try {

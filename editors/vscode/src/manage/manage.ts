@@ -12,7 +12,7 @@ import { checkFromPage, tabs, type FromPage, type Row, type Tab, type TabId, typ
 const t = vscode.l10n.t;
 const editorId = 'sidecar.manage';
 
-/** How long a tab that is told of changes waits for more of them, in milliseconds. */
+/** Delay before a changed tab is drawn again, in milliseconds: changes come in bursts. */
 const pause = 150;
 
 /** The rows of a tab, and the items that they stand for. */
@@ -83,7 +83,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     panel.webview.onDidReceiveMessage(m => {
       const message = checkFromPage(m);
       if (message) {
-        this.hear(message).catch(e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
+        this.receive(message).catch(e => vscode.window.showErrorMessage(e instanceof Error ? e.message : String(e)));
       }
     });
     panel.onDidChangeViewState(() => { this.ready &&= panel.visible; }); // VS Code ends a page that is not on the screen
@@ -96,7 +96,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     panel.webview.html = agentPage(read('manage.js'), read('manage.css'));
   }
 
-  private async hear(m: FromPage): Promise<void> {
+  private async receive(m: FromPage): Promise<void> {
     switch (m.type) {
       case 'ready':
         this.ready = true;
@@ -139,7 +139,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     void this.showRows();
   }
 
-  // What was asked for last is shown, and nothing that an older question brings later.
+  // Shows the latest request only: a late answer to an older one is dropped.
   private async showRows(): Promise<void> {
     const { tab } = this, asked = ++this.asked;
     if (!this.ready || this.server.health !== 'running' && tab !== 'activity') {

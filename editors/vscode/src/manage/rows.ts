@@ -33,7 +33,7 @@ export interface MetricRow {
 
 export interface Tab {
   id: TabId; title: string;
-  /** What it is for, in a sentence; and what is said where there are no rows. */
+  /** Its purpose, in a sentence; and the text for an empty list. */
   about: string; none: string;
   actions: Action[];
   /** Whether its rows can be filtered. */
@@ -42,7 +42,7 @@ export interface Tab {
 
 export type ToPage =
   | { type: 'state'; health: 'starting' | 'running' | 'stopped' | 'failed'; tabs: Tab[]; words?: Record<string, string> }
-  /** What a tab shows; or why that is not known. */
+  /** Rows of a tab, or the reason why there are none. */
   | { type: 'rows'; tab: TabId; rows: Row[]; metrics?: MetricRow[]; error?: string }
   /** The tab that is shown; a person who has asked for it is brought there, or to its filter. */
   | { type: 'show'; tab: TabId; focus?: 'tab' | 'filter' };

@@ -367,7 +367,7 @@ test('two runs go on at once, and neither has a row of the other', async () => {
   await shows('Start grace?'); // nobody has allowed it yet
   await press('Start');
   const grace = await played.next();
-  await shows('grace');
+  await eventually('the run of grace', async () => { const now = await text(); return now.includes('grace') && !now.includes('Start grace?'); });
   await say('You are Grace');
   assert.match(await grace.prompt(), /You are Grace/);
   await me.command('SideCar: Open Agent in Editor');
@@ -377,7 +377,7 @@ test('two runs go on at once, and neither has a row of the other', async () => {
   await me.command('SideCar: Focus Agent');
   await eventually('the focus', () => side.evaluate(() => document.hasFocus() && document.activeElement.matches('.composer textarea')));
   await me.pick('SideCar: Show Agent Runs', '● Count words, please');
-  await shows('ada', side);
+  await eventually('the run of ada', async () => { const now = await text(side); return now.includes('ada') && !now.includes('You are Grace'); });
   await eventually('the title of the tab', async () => /You are Grace/.test(await me.text(page.locator('.tab'))));
   await say('And you are Ada');
   await ada.prompt();

@@ -92,7 +92,7 @@ test('a command brings to its tab, and what can\'t be done is not offered', asyn
   await eventually('it is closed', async () => await sessions.locator('.item', { hasText: 'release' }).count() === 0);
 });
 
-test('what nothing fits is said, and a server that is down can be started from the page', async () => {
+test('an empty filter result says so, and a server that is down can be started from the page', async () => {
   await me.ask({ eval: `await vscode.workspace.getConfiguration('sidecar').update('server.path', '/nowhere/else', vscode.ConfigurationTarget.Global)` });
   const f = await me.manage('Tools');
   await f.locator('.note', { hasText: 'The server is not running' }).waitFor();

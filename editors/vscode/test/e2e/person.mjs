@@ -15,7 +15,7 @@ export async function eventually(what, look, ms = 90_000) {
   }
 }
 
-/** What comes of it, or undefined when that takes long: a frame that is being put away never answers. */
+/** The result, or undefined after a while: a frame that is being removed never answers. */
 export const soon = promise => Promise.race([promise.catch(() => undefined), new Promise(r => setTimeout(r, 2000))]);
 
 /** The themes of pictures, by the names of VS Code's and the class that it gives its workbench, and the widths: a narrow window and a usual one. */

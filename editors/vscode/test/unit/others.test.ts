@@ -254,7 +254,7 @@ test('the Agent view crowds a diff in a narrow window, and where its width is no
   assert.deepEqual([{ window: 900, own: 300 }, { window: 1100, own: 300 }, { window: 1200, own: 500 }, { window: 0, own: 300 }].map(crowds), [true, false, true, false]);
 });
 
-test('the page "Manage" is heard where it says what it may', () => {
+test('messages of the page "Manage" are checked', () => {
   assert.deepEqual(checkFromPage({ type: 'act', tab: 'mcp', command: 'sidecar.mcpTrust', row: 'theirs', more: 1 }), { type: 'act', tab: 'mcp', command: 'sidecar.mcpTrust', row: 'theirs' });
   assert.deepEqual(checkFromPage({ type: 'ready', tab: 'nowhere' }), { type: 'ready' });
   for (const wrong of [undefined, 'ready', { type: 'tab', tab: 'constructor' }, { type: 'act', tab: 'mcp', command: 1 }, { type: 'act', tab: 'mcp', command: 'x', row: {} }, { type: 'server', what: 'stop' }, { type: 'eval' }]) {

@@ -24,7 +24,7 @@ declare function acquireVsCodeApi(): { postMessage(m: FromPage): void; getState(
 
 const app = new App(acquireVsCodeApi());
 const head = el('div'), find = el('div'), state = el('div', 'states'), middle = el('main', 'middle'), bottom = el('div', 'bottom'), bars = el('div', 'bars'), banner = el('div'), write = el('div');
-const rail = el('aside', 'rail'), over = el('div'), status = el('div', 'hear'), alerts = el('div', 'hear'), pill = el('button', 'pill');
+const rail = el('aside', 'rail'), over = el('div'), status = el('div', 'sr-only'), alerts = el('div', 'sr-only'), pill = el('button', 'pill');
 status.role = 'status';
 alerts.role = 'alert';
 pill.type = 'button';

@@ -8,7 +8,7 @@ import './style.css';
 
 declare function acquireVsCodeApi(): { postMessage(m: FromPage): void; getState(): unknown; setState(s: Saved): void };
 
-/** What is kept while the page is not on the screen. */
+/** State that survives while the page is hidden. */
 interface Saved { tab: TabId; filter: string }
 
 const host = acquireVsCodeApi(), root = document.getElementById('app')!;

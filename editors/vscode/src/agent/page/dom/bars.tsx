@@ -147,7 +147,7 @@ export function Runs({ app }: { app: App }) {
         {runs.slice(0, 30).map(r => (
           <li key={r.run} class={r.run === app.run ? 'selected' : ''}>
             <button type="button" class="run" aria-current={r.run === app.run} onClick={() => app.follow(r.run)}>
-              {stateSign(r.state)}<span class="hear">{stateName(r.state)}: </span><span class="what">{visible(r.title || t('New run'))}</span><span class="meta">{visible(app.view?.agents.find(a => a.name === r.agent)?.title ?? r.agent)}</span>
+              {stateSign(r.state)}<span class="sr-only">{stateName(r.state)}: </span><span class="what">{visible(r.title || t('New run'))}</span><span class="meta">{visible(app.view?.agents.find(a => a.name === r.agent)?.title ?? r.agent)}</span>
             </button>
           </li>
         ))}

@@ -54,7 +54,7 @@ function OwnRow({ app, row, e }: { app: App; row: Row; e: Own }) {
   return (
     <>
       <div class="own-head">
-        <h3>{t('You')}<span class="hear">: {readable(e.text.slice(0, 80))}</span></h3><span class="dim">{clock(e.time)}{e.steered ? ` · ${t('while it worked')}` : ''}</span>
+        <h3>{t('You')}<span class="sr-only">: {readable(e.text.slice(0, 80))}</span></h3><span class="dim">{clock(e.time)}{e.steered ? ` · ${t('while it worked')}` : ''}</span>
         <button type="button" class="icon-only own-more" aria-label={t('More of this message')} title={t('More')} aria-haspopup="menu" onClick={ev => items(ev.currentTarget)}><Icon name="more" look="bold" /></button>
       </div>
       <div class={`own-text ${long && !row.open ? 'clamp' : ''}`}>{readable(e.text)}</div>

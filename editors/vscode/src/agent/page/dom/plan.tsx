@@ -11,7 +11,7 @@ export function PlanList({ plan, changed }: { plan: readonly PlanEntry[]; change
     <ul class="plan">
       {plan.slice(0, 200).map((p, i) => (
         <li key={i} class={`${p.status === 'completed' ? 'over' : ''} ${changed?.has(i) ? 'changed' : ''}`}>
-          {sign(p.status)}<span class="hear">{named(p.status)}: </span><span>{readable(p.text)}</span>
+          {sign(p.status)}<span class="sr-only">{named(p.status)}: </span><span>{readable(p.text)}</span>
         </li>
       ))}
     </ul>
