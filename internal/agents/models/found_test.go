@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -13,10 +14,15 @@ import (
 // any of them.
 func TestFind(t *testing.T) {
 	const key = "sk-0123456789"
-	var got []string
+	var got struct {
+		sync.Mutex
+		keys []string
+	}
 	serve := func(answer string) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			got = append(got, r.Header.Get("Authorization"))
+			got.Lock()
+			defer got.Unlock()
+			got.keys = append(got.keys, r.Header.Get("Authorization"))
 			_, _ = w.Write([]byte(answer))
 		}))
 		t.Cleanup(s.Close)
@@ -31,7 +37,7 @@ func TestFind(t *testing.T) {
 	if len(found) != 2 || found[0].Profile.KeyEnv != "GOOGLE_API_KEY" || found[1].Title != "works" || strings.Join(found[1].Models, " ") != "a b" {
 		t.Errorf("found %+v", found)
 	}
-	if all := strings.Join(got, ""); all != "" {
+	if all := strings.Join(got.keys, ""); all != "" {
 		t.Errorf("a key went out: %q", all)
 	}
 	if _, err := List(t.Context(), config.Backend{Name: "far", Provider: "openai", URL: "http://192.0.2.1/v1"}, key); err == nil || !strings.Contains(err.Error(), "https://") || strings.Contains(err.Error(), key) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -340,12 +341,16 @@ func (r *Rig) Asked() (texts []string) {
 	return texts
 }
 
-// Models is an endpoint that takes one key.
-func Models(t *testing.T, header, key string) (*httptest.Server, *[]string) {
+// Models is an endpoint that takes one key. The second result returns the paths that were asked
+// for: a server may ask for several of its profiles at once.
+func Models(t *testing.T, header, key string) (*httptest.Server, func() []string) {
 	t.Helper()
+	var mu sync.Mutex
 	var seen []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		mu.Lock()
 		seen = append(seen, q.URL.Path)
+		mu.Unlock()
 		switch {
 		case q.URL.Path == "/moved/models":
 			http.Redirect(w, q, "/elsewhere", http.StatusFound)
@@ -356,7 +361,11 @@ func Models(t *testing.T, header, key string) (*httptest.Server, *[]string) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	return s, &seen
+	return s, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(seen)
+	}
 }
 
 // Repository makes a repository with files and no settings of this machine.

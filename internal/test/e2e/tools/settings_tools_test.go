@@ -149,8 +149,8 @@ func TestSwitchBackend(t *testing.T) {
 			t.Errorf("%s: %+v", profile, res)
 		}
 	}
-	if len(r.Asked()) != 0 || len(*seen) != 0 {
-		t.Errorf("asked %v, and the endpoint %v", r.Asked(), *seen)
+	if len(r.Asked()) != 0 || len(seen()) != 0 {
+		t.Errorf("asked %v, and the endpoint %v", r.Asked(), seen())
 	}
 	r.Choose("Allow", "Allow", "Allow")
 	for profile, says := range map[string]string{"wrong": "does not take its key (401", "gone": "does not answer", "moved": "answers 302"} {
@@ -161,7 +161,7 @@ func TestSwitchBackend(t *testing.T) {
 	if got := get(); got["profile"] != "" {
 		t.Errorf("after failures: %v", got)
 	}
-	for _, path := range *seen {
+	for _, path := range seen() {
 		if path == "/elsewhere" {
 			t.Error("the key was taken elsewhere")
 		}
