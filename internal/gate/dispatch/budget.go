@@ -22,66 +22,70 @@ const maxStructured = 4
 // estimate is the number of tokens in that many bytes.
 func estimate(bytes int) int64 { return int64(bytes+tokenBytes-1) / tokenBytes }
 
+// bill is what a call takes of its session's budget, and what its result may have.
+type bill struct {
+	spent      *session.Reservation // nil until the call is counted
+	arguments  int                  // bytes
+	setting    int                  // bytes of the content, whatever is left of the budget
+	structured int                  // likewise, before the structured data's own share
+}
+
+func newBill(r Request, set *Settings) bill {
+	b := bill{arguments: len(r.Arguments), setting: set.ResultBytes, structured: set.ResultBytes}
+	if r.Most > 0 {
+		b.setting = min(r.Most, set.ResultBytes)
+	}
+	if r.Whole {
+		b.setting, b.structured = math.MaxInt, math.MaxInt
+	}
+	return b
+}
+
 // reserve counts the call and holds what it needs at least of the session's
 // budget. How long the result is shows at the end: hold takes the rest.
-func (c *call) reserve() error {
-	spent, err := c.session.Reserve(estimate(len(c.req.Arguments) + leastResult))
+func (b *bill) reserve(s *session.Session) error {
+	spent, err := s.Reserve(estimate(b.arguments + leastResult))
 	if err != nil {
 		return tools.Errorf(tools.BudgetExceeded, "%v", err)
 	}
-	c.spent = spent
+	b.spent = spent
 	return nil
 }
 
 // hold takes the tokens of a result of so many bytes from the session's budget,
 // and returns how many bytes it may have.
-func (c *call) hold(bytes int) int {
-	most := c.settingBytes()
-	if c.spent == nil {
-		return most
+func (b *bill) hold(bytes int) int {
+	if b.spent == nil {
+		return b.setting
 	}
-	args := len(c.req.Arguments)
-	held := c.spent.Hold(estimate(args + max(min(bytes, most), leastResult)))
-	if want := min(bytes, most); bytesOf(held)-args >= want {
-		return most
+	want := min(bytes, b.setting)
+	held := b.spent.Hold(estimate(b.arguments + max(want, leastResult)))
+	if bytesOf(held)-b.arguments >= want {
+		return b.setting
 	}
-	return bytesOf(held) - args
+	return bytesOf(held) - b.arguments
 }
 
-// settleBudget counts what the call used.
-func (c *call) settleBudget() {
-	if c.spent != nil {
-		c.spent.Settle(estimate(len(c.req.Arguments) + len(c.res.Content)))
+// settle counts what the call used, with a result of so many bytes.
+func (b *bill) settle(result int) {
+	if b.spent != nil {
+		b.spent.Settle(estimate(b.arguments + result))
 	}
 }
 
 // resultBytes bounds the content of the result, by what is left at this moment.
-func (c *call) resultBytes() int {
-	if c.spent == nil {
-		return c.settingBytes()
+func (b *bill) resultBytes() int {
+	if b.spent == nil {
+		return b.setting
 	}
-	return min(c.settingBytes(), max(bytesOf(c.spent.Left())-len(c.req.Arguments), 0))
-}
-
-// settingBytes is resultBytes without a budget.
-func (c *call) settingBytes() int {
-	if c.req.Whole {
-		return math.MaxInt
-	}
-	if most := c.req.Most; most > 0 {
-		return min(most, c.set.ResultBytes)
-	}
-	return c.set.ResultBytes
+	return min(b.setting, max(bytesOf(b.spent.Left())-b.arguments, 0))
 }
 
 // structuredBytes bounds the structured data of the result.
-func (c *call) structuredBytes() int {
-	most := c.set.ResultBytes
-	if c.req.Whole {
-		most = math.MaxInt
-	}
-	if c.spent != nil {
-		most = min(most, bytesOf(c.spent.Left()))
+func (b *bill) structuredBytes() int {
+	most := b.structured
+	if b.spent != nil {
+		most = min(most, bytesOf(b.spent.Left()))
 	}
 	if most > math.MaxInt/maxStructured {
 		return math.MaxInt

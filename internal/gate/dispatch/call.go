@@ -44,7 +44,7 @@ type call struct {
 	follows   bool               // it is at the changes that the run of a program led to
 	changes   []workspace.Change // that were made
 	ran       toolRun
-	spent     *session.Reservation
+	bill      bill
 	res       *Result
 	notes     []string // what the model is told besides the tool's own text
 	out       output
@@ -75,7 +75,8 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if req.CallID == "" {
 		req.CallID = newID("call_")
 	}
-	c := &call{d: d, req: req, set: d.o.Settings(), begun: begun, ran: toolRun{asking: make(chan writesAsked)}, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
+	set := d.o.Settings()
+	c := &call{d: d, req: req, set: set, begun: begun, bill: newBill(req, set), ran: toolRun{asking: make(chan writesAsked)}, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
 	known := c.lookUp()
 	if c.tool == nil {
 		c.res.Tool = d.o.Redact.Text(req.Name)
@@ -153,7 +154,7 @@ func crashed(name string, r any) error {
 }
 
 func (c *call) steps(ctx context.Context) (tools.Result, error) {
-	if err := c.reserve(); err != nil {
+	if err := c.bill.reserve(c.session); err != nil {
 		return tools.Result{}, err
 	}
 	bound, err := c.tool.Bind(c.req.Arguments)
@@ -343,7 +344,7 @@ func (c *call) finish(out tools.Result, err error) {
 		for _, n := range c.notes {
 			c.session.Tell(c.d.o.Redact.Text(n))
 		}
-	} else if c.session != nil && c.resultBytes() > leastResult && !errors.Is(err, context.Canceled) { // nobody reads that result
+	} else if c.session != nil && c.bill.resultBytes() > leastResult && !errors.Is(err, context.Canceled) { // nobody reads that result
 		for _, n := range c.session.TakeNotes() {
 			c.notes = append(c.notes, c.d.o.Redact.Text(n))
 		}
@@ -352,18 +353,18 @@ func (c *call) finish(out tools.Result, err error) {
 	if len(c.notes) > 0 {
 		tail = "\n\n[" + strings.Join(c.notes, "]\n[") + "]"
 	}
-	most := c.hold(len(text) + len(tail))
+	most := c.bill.hold(len(text) + len(tail))
 	if room := min(most/notesShare, most-leastResult) - len("…]"); room <= 0 {
 		tail = ""
 	} else if len(tail) > room {
 		tail = tail[:headEnd(tail, room)] + "…]"
 	}
 	text, c.res.Truncated = c.d.pages.cut(c.session, text, most-len(tail))
-	if c.res.Truncated != nil && most < c.settingBytes() {
+	if c.res.Truncated != nil && most < c.bill.setting {
 		c.res.Structured = nil // it may say what the budget has no room for
 	}
 	c.res.Content = text + tail
-	c.settleBudget()
+	c.bill.settle(len(c.res.Content))
 }
 
 // fromOutside wraps a text of a tool that brings what is outside.

@@ -111,7 +111,7 @@ func (c *call) redactValue(v any) any {
 		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
 		return nil
 	}
-	if most := c.structuredBytes(); len(data) > most {
+	if most := c.bill.structuredBytes(); len(data) > most {
 		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
 		return nil
 	}

@@ -92,7 +92,7 @@ func (c *call) heardBefore(ctx context.Context) error {
 	if err != nil {
 		return tools.Errorf(tools.Denied, "a hook of the user's changed the arguments to what %s does not take (%v); tell the user", c.tool.Name, err)
 	}
-	c.bound, c.req.Arguments = bound, changed
+	c.bound, c.req.Arguments, c.bill.arguments = bound, changed, len(changed)
 	c.notes = append(c.notes, "A hook of the user's changed the arguments: "+c.d.shownCommand(string(changed)))
 	return nil
 }
