@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +14,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -34,7 +32,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	if answered, err := c.answeredByHook(ctx, v); answered {
 		return err
 	}
-	c.approvals++
+	c.questions++
 	a := c.question(v, changes)
 	c.reported = true
 	c.publish(events.Event{Type: events.PermissionRequested, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(policy.Ask), Rule: v.Rule, Reason: v.Reason}})
@@ -55,8 +53,11 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	if err != nil {
 		return err
 	}
-	c.remember(answer.Scope, v, changes)
-	c.meetHosts()
+	of := c.approvals()
+	if v.Remember {
+		of.remember(answer.Scope, changes)
+	}
+	of.meetHosts()
 	if answer.Reason != "" {
 		c.notes = append(c.notes, "The user allowed this and said: "+answer.Reason)
 	}
@@ -67,7 +68,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 // decided reports whether it is a person's.
 func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err error) {
 	if c.d.o.Approver == nil {
-		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, c.because(a))
+		return Answer{}, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s) and nobody can be asked here", c.tool.Name, c.line.because(a.Rule))
 	}
 	wait, cancel := context.WithDeadline(ctx, a.Expires)
 	defer cancel()
@@ -78,87 +79,15 @@ func (c *call) answer(ctx context.Context, a Ask) (ans Answer, decided bool, err
 	case errors.Is(err, context.DeadlineExceeded) || wait.Err() != nil:
 		return ans, false, tools.Errorf(tools.NotApproved, "nobody answered within %v; %s was not run", c.set.ApprovalTimeout, c.tool.Name)
 	case err != nil:
-		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, c.because(a), err)
+		return ans, false, tools.Errorf(tools.NotApproved, "%s needs a person's approval (%s): %v", c.tool.Name, c.line.because(a.Rule), err)
 	case !ans.Allow && ans.Reason != "":
-		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.askedAbout(), ans.Reason)
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s: %s", c.line.about(c.tool.Name), ans.Reason)
 	case !ans.Allow:
-		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.askedAbout())
+		return ans, true, tools.Errorf(tools.NotApproved, "the user did not allow %s; ask what to do instead, or go on without it", c.line.about(c.tool.Name))
 	case a.Irrecoverable && ans.Typed != confirmWord:
 		return ans, true, tools.Errorf(tools.NotApproved, "%s can't be undone and needs the typed word %s", c.tool.Name, confirmWord)
 	}
 	return ans, true, nil
-}
-
-// remember keeps an approval that was given for more than once. What always
-// asks is never remembered.
-func (c *call) remember(scope Scope, v policy.Verdict, changes []workspace.Change) {
-	if !v.Remember {
-		return
-	}
-	switch scope {
-	case ForSession:
-		if c.line != nil {
-			for _, key := range c.lineKeys() {
-				c.session.Remember(key)
-			}
-			return
-		}
-		if hosts := c.bound.Effects.Hosts; len(hosts) > 0 {
-			for _, h := range hosts {
-				c.session.Remember(hostKey(c.tool.Name, h))
-			}
-			return
-		}
-		c.session.Remember(c.tool.Name)
-	case Pattern:
-		if c.line != nil {
-			for _, p := range c.linePatterns() {
-				c.session.Remember(shell.PatternKey(p))
-			}
-			return
-		}
-		for _, ch := range changes {
-			c.session.Remember(patternKey(c.tool.Name, ch.Path))
-		}
-	}
-}
-
-// patterns are what an answer with the scope Pattern holds for, for people: how
-// commands begin, or a tool's edits in directories. There are none when the
-// answer can't hold for more than this call.
-func (c *call) patterns(v policy.Verdict, changes []workspace.Change) []string {
-	if !v.Remember {
-		return nil
-	}
-	var list []string
-	if c.line != nil {
-		for _, p := range c.linePatterns() {
-			list = append(list, p+" *")
-		}
-		return list
-	}
-	for _, ch := range changes {
-		if in := c.tool.Name + " " + path.Dir(ch.Path) + "/*"; !slices.Contains(list, in) {
-			list = append(list, in)
-		}
-	}
-	return list
-}
-
-// linePatterns are the patterns of the commands of the line that nothing else
-// allows; none when one of them has none.
-func (c *call) linePatterns() []string {
-	var list []string
-	for _, p := range c.line.Parts {
-		switch {
-		case p.Outcome == policy.Allow || slices.Contains(list, p.Pattern):
-		case p.Pattern == "":
-			return nil
-		default:
-			list = append(list, p.Pattern)
-		}
-	}
-	return list
 }
 
 // listPatterns are the patterns as one text, which is short whatever the edit.
@@ -174,6 +103,10 @@ func listPatterns(list []string) string {
 // only what is visible of it.
 func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	hide := func(s string) string { return c.d.o.Redact.Visible(c.d.o.Redact.Text(s)) }
+	var pattern []string
+	if v.Remember {
+		pattern = c.approvals().patterns(changes)
+	}
 	a := Ask{
 		ID:            newID("ask_"),
 		CallID:        c.req.CallID,
@@ -184,9 +117,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Arguments:     redactedArguments(c.req.Arguments, hide, nil),
 		Effects:       c.effects(changes),
 		Rule:          v.Rule,
-		Irrecoverable: c.irrecoverable() != "",
+		Irrecoverable: irrecoverable(c.bound.Effects, c.line) != "",
 		Rememberable:  v.Remember,
-		Pattern:       hide(listPatterns(c.patterns(v, changes))),
+		Pattern:       hide(listPatterns(pattern)),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	if own := c.req.own; own != nil {
@@ -299,7 +232,7 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 
 // whyAsked says in one sentence why a person is asked.
 func whyAsked(c *call, v policy.Verdict, changes []workspace.Change) string {
-	why := c.irrecoverable()
+	why := irrecoverable(c.bound.Effects, c.line)
 	if v.Rule == "path.protected" {
 		if name, _ := c.protection(changes); name != "" {
 			v.Reason = strings.Replace(v.Reason, "the file", "`"+name+"`", 1)
@@ -312,6 +245,14 @@ func whyAsked(c *call, v policy.Verdict, changes []workspace.Change) string {
 		return "It can't be undone: " + why
 	}
 	return v.Reason + "\nIt can't be undone: " + why
+}
+
+// irrecoverable says what of a call can't be undone, or "".
+func irrecoverable(e tools.Effects, l *commandLine) string {
+	if e.Irrecoverable != "" || l == nil {
+		return e.Irrecoverable
+	}
+	return l.Irrecoverable
 }
 
 // unified is a change as a unified diff; a file that is not text is named only.

@@ -15,7 +15,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
-	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -37,8 +36,7 @@ type call struct {
 
 	begun     time.Time
 	hooked    hooks.Outcome      // what hooks said before it was decided on
-	hidden    string             // why a part of that line fails, whoever allows it
-	line      *shell.Verdict     // of the command line, if there is one for a shell
+	line      *commandLine       // nil: none for a shell
 	unlike    bool               // an agent does it itself, and no tool of ours does the same
 	written   bool               // it is at what a program wrote that was allowed to run
 	follows   bool               // it is at the changes that the run of a program led to
@@ -50,7 +48,7 @@ type call struct {
 	out       output
 	reported  bool          // the events say what was decided
 	asked     time.Duration // how long a person took
-	approvals int
+	questions int // that a person was asked
 	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
 }
 
@@ -77,6 +75,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	}
 	set := d.o.Settings()
 	c := &call{d: d, req: req, set: set, begun: begun, bill: newBill(req, set), ran: toolRun{asking: make(chan writesAsked)}, res: &Result{CallID: req.CallID, Changes: []ChangeRef{}, Attempts: 1}}
+	c.out.redact, c.out.show = d.o.Redact.Text, c.printed
 	known := c.lookUp()
 	if c.tool == nil {
 		c.res.Tool = d.o.Redact.Text(req.Name)
@@ -176,7 +175,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if err := c.bound.Plan(ctx, c.see); err != nil {
 		return tools.Result{}, err
 	}
-	c.read(ctx)
+	c.line = readLine(ctx, c)
 
 	if c.req.own != nil {
 		return tools.Result{Text: permitted}, c.permit(ctx)
@@ -300,7 +299,7 @@ const notesShare = 4
 // finish makes the envelope: failure or text, redacted, with what else the
 // model must know, and cut.
 func (c *call) finish(out tools.Result, err error) {
-	c.flush()
+	c.out.flush()
 	c.noteAttempts(err != nil)
 	text := out.Text
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -79,7 +78,7 @@ func (c *call) apply(ctx context.Context, out tools.Result, changes []workspace.
 		return tools.Result{}, err
 	}
 	if err := c.change(ctx, changes...); err != nil {
-		if errors.Is(err, workspace.ErrConflict) && c.approvals > 0 {
+		if errors.Is(err, workspace.ErrConflict) && c.questions > 0 {
 			return tools.Result{}, tools.Errorf(tools.Conflict, "%v: it changed while the approval was open; read it again and redo the edit", err)
 		}
 		return tools.Result{}, err
@@ -159,32 +158,6 @@ func touched(changes []workspace.Change) []string {
 	}
 	return names
 }
-
-// remembered reports whether a person allowed the like of this call before,
-// in this session.
-func (c *call) remembered(changes []workspace.Change) bool {
-	if c.line != nil {
-		return false // what was allowed of it is known to the reading of the line
-	}
-	if hosts := c.bound.Effects.Hosts; len(hosts) > 0 {
-		return !slices.ContainsFunc(hosts, func(h string) bool { return !c.session.Remembered(hostKey(c.tool.Name, h)) })
-	}
-	if c.session.Remembered(c.tool.Name) {
-		return true
-	}
-	if len(changes) == 0 {
-		return false
-	}
-	for _, ch := range changes {
-		if !c.session.Remembered(patternKey(c.tool.Name, ch.Path)) {
-			return false
-		}
-	}
-	return true
-}
-
-// patternKey stands for a tool's edits in one directory.
-func patternKey(tool, name string) string { return tool + " " + path.Dir(name) }
 
 // contested says who else may have changed what an edit did not find.
 func (c *call) contested(err error) {

@@ -36,13 +36,13 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 	if err := bound.Plan(ctx, c.see); err != nil {
 		return refuse(err)
 	}
-	c.read(ctx)
+	c.line = readLine(ctx, c)
 	if err := c.reachable(); err != nil {
 		return refuse(err)
 	}
 	v := c.decide(nil)
 	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
-		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil), Parts: c.parts()}, nil
+		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil), Parts: c.line.parts(d.o.Redact.Text)}, nil
 	}
 	_, changes, err := c.compute(ctx)
 	if err != nil {
@@ -65,17 +65,4 @@ func (c *call) reachable() error {
 		}
 	}
 	return nil
-}
-
-// parts are the pieces of a command line.
-func (c *call) parts() []Part {
-	if c.line == nil {
-		return nil
-	}
-	hide := c.d.o.Redact.Text
-	list := make([]Part, len(c.line.Parts))
-	for i, p := range c.line.Parts {
-		list[i] = Part{hide(p.Text), p.Outcome, p.Rule, hide(p.Reason)}
-	}
-	return list
 }

@@ -15,6 +15,7 @@ import (
 // decide asks the policy about the call, with the changes it would make.
 func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	protected, never := c.protection(changes)
+	before := c.approvals()
 	f := policy.Facts{
 		Tool:           c.tool.Name,
 		Access:         string(c.access()),
@@ -31,14 +32,17 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Queued:         c.queued(),
 		NoStep:         c.noStep(),
 		OwnTool:        c.ownReason(),
-		NewHosts:       strings.Join(c.newHosts(), ", "),
-		AllowedBefore:  c.remembered(changes),
+		NewHosts:       strings.Join(before.newHosts(), ", "),
+		AllowedBefore:  before.cover(changes),
 		Trusted:        c.set.Trusted,
 		Hook:           policy.Outcome(c.hooked.Decision),
 		HookReason:     hookReason(c.hooked),
 	}
-	c.lineFacts(&f)
-	v := c.lineVerdict(policy.Decide(f))
+	if (c.line.runs() || c.bound.Effects.Confined) && c.d.o.Confined != nil {
+		f.Unconfined = c.d.o.Confined.Weak()
+	}
+	c.line.facts(&f)
+	v := c.line.verdict(policy.Decide(f))
 	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
 	return v
 }
@@ -62,7 +66,7 @@ func (c *call) access() tools.Access {
 	if c.follows {
 		return tools.Edit
 	}
-	if c.bound.Effects.ReadOnly || c.onlyReads() {
+	if c.bound.Effects.ReadOnly || c.line.onlyReads() {
 		return tools.Read
 	}
 	return c.tool.Access

@@ -7,36 +7,43 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
-// output is what a call prints while it runs. A secret may come in two chunks:
+// output shows what a call prints while it runs. A secret may come in two chunks:
 // a line is shown when its end is there.
 type output struct {
+	redact func(string) string
+	show   func(chunk string)
+
 	mu     sync.Mutex
 	stream *redact.Stream
 }
 
-// emit shows what of the call's output can be judged.
-func (c *call) emit(chunk string) {
-	c.out.mu.Lock()
-	defer c.out.mu.Unlock()
-	if c.out.stream == nil {
-		c.out.stream = redact.NewStream(c.d.o.Redact.Text)
+// emit shows what of the output can be judged.
+func (o *output) emit(chunk string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stream == nil {
+		o.stream = redact.NewStream(o.redact)
 	}
-	c.show(c.out.stream.Write(chunk))
+	o.showSome(o.stream.Write(chunk))
 }
 
-// flush shows what of the call's output was held back.
-func (c *call) flush() {
-	c.out.mu.Lock()
-	defer c.out.mu.Unlock()
-	if c.out.stream != nil {
-		c.show(c.out.stream.Close())
+// flush shows what of the output was held back.
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stream != nil {
+		o.showSome(o.stream.Close())
 	}
 }
 
-func (c *call) show(chunk string) {
-	if chunk == "" {
-		return
+func (o *output) showSome(chunk string) {
+	if chunk != "" {
+		o.show(chunk)
 	}
+}
+
+// printed hands on what a call prints.
+func (c *call) printed(chunk string) {
 	c.publish(events.Event{Type: events.ToolOutput, Output: &events.Output{Chunk: chunk}})
 	if c.req.Emit != nil {
 		c.req.Emit(chunk)
