@@ -39,7 +39,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	answer, decided, err := c.answer(ctx, a)
 	if answer.Allow && answer.Scope == Pattern && a.Pattern == "" {
 		answer.Scope = Once
-		c.notes = append(c.notes, "The user allowed this with the scope pattern, but there is no safe pattern for it, so that holds once.")
+		c.notes.add("The user allowed this with the scope pattern, but there is no safe pattern for it, so that holds once.")
 	}
 	outcome, by := policy.Deny, v.By // what asks is what denies when nobody answers
 	if err == nil {
@@ -59,7 +59,7 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	}
 	of.meetHosts()
 	if answer.Reason != "" {
-		c.notes = append(c.notes, "The user allowed this and said: "+answer.Reason)
+		c.notes.add("The user allowed this and said: " + answer.Reason)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	default:
 		a.Body = string(a.Arguments)
 	}
-	if text := hide(c.writesText()); text != "" {
+	if text := hide(writesText(c.bound.Effects.Writes.Files)); text != "" {
 		a.Body = strings.TrimPrefix(strings.TrimSuffix(a.Body, "\n")+"\n\n"+text, "\n\n")
 	}
 	a.Detail = strings.TrimSuffix(a.Reason+"\n\n"+a.Body, "\n\n")
@@ -234,7 +234,7 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 func whyAsked(c *call, v policy.Verdict, changes []workspace.Change) string {
 	why := irrecoverable(c.bound.Effects, c.line)
 	if v.Rule == "path.protected" {
-		if name, _ := c.protection(changes); name != "" {
+		if name, _ := protection(c.to, changes, c.bound.Effects.Writes.Files); name != "" {
 			v.Reason = strings.Replace(v.Reason, "the file", "`"+name+"`", 1)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -44,12 +43,11 @@ type call struct {
 	ran       toolRun
 	bill      bill
 	res       *Result
-	notes     []string // what the model is told besides the tool's own text
+	notes     notes
 	out       output
 	reported  bool          // the events say what was decided
 	asked     time.Duration // how long a person took
-	questions int // that a person was asked
-	attempts  atomic.Int32 // how often the tool was run; it may still be running when the call is over
+	questions int           // that a person was asked
 }
 
 // Unserved is the result of a call that no dispatcher can take.
@@ -163,7 +161,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	c.bound = bound
 	for _, r := range bound.Repairs {
-		c.notes = append(c.notes, "Argument repaired: "+r)
+		c.notes.add("Argument repaired: " + r)
 	}
 	c.see, c.to, c.dest = c.d.views(c.session, c.mode, c.author(), c.set)
 	if c.req.over != nil {
@@ -210,11 +208,15 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	}
 	if c.tool.Wrote != "" {
 		c.takeOver(ctx, changes)
-		c.takeCommits(ctx)
+		c.notes.add(queueCommits(ctx, c.dest, c.session, c.mode.Batch, c.ran.commits.take())...)
 		changes = nil
 	}
-	c.notePending()
-	c.noteUnseen()
+	if !c.mode.SeesPending && c.line == nil {
+		c.notes.notePending(c.see, c.dest, c.author(), c.bound.Effects.Paths)
+	}
+	if !c.ran.saw.Load() && (c.tool.Access == tools.Exec || c.tool.SeesDisk) {
+		c.notes.noteUnseen(c.see, c.tool.MaySee)
+	}
 	if err != nil || len(changes) == 0 {
 		return out, err
 	}
@@ -257,7 +259,7 @@ func (c *call) lookUp() error {
 		return c.d.o.Registry.Unknown(c.req.Name)
 	}
 	if repaired != "" {
-		c.notes = append(c.notes, repaired)
+		c.notes.add(repaired)
 	}
 	c.tool, c.res.Tool = t, t.Name
 	if !c.d.allows(s, t) {
@@ -284,7 +286,7 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 		return nil
 	case policy.Deny:
 		c.emitVerdict(v)
-		if _, never := c.protection(changes); never != "" {
+		if _, never := protection(c.to, changes, c.bound.Effects.Writes.Files); never != "" {
 			return tools.Errorf(tools.ProtectedPath, "%s: %s (rule %s)", never, v.Reason, v.Rule)
 		}
 		return tools.Errorf(tools.Denied, "%s", v.Reason)
@@ -303,7 +305,7 @@ func (c *call) finish(out tools.Result, err error) {
 	c.noteAttempts(err != nil)
 	text := out.Text
 	if err != nil {
-		e := c.failure(err)
+		e := failure(err, c.res.Tool, c.tool)
 		c.res.Error = &Failure{Code: e.Code, Message: c.d.o.Redact.Text(e.Message)}
 		c.res.Structured = e.Structured
 		text = e.Message
@@ -315,7 +317,7 @@ func (c *call) finish(out tools.Result, err error) {
 		c.res.Structured = out.Structured
 		images, left := tools.BoundImages(out.Images)
 		if c.res.Images = images; left > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%s left out: a result has at most %d, of %d MB each and 8 MB in all", tools.Count(left, "image"), tools.MaxImages, tools.MaxImageBytes>>20))
+			c.notes.addf("%s left out: a result has at most %d, of %d MB each and 8 MB in all", tools.Count(left, "image"), tools.MaxImages, tools.MaxImageBytes>>20)
 		}
 	}
 	if c.res.Decision.Outcome == "" || c.res.Decision.Outcome == string(policy.Ask) {
@@ -345,7 +347,7 @@ func (c *call) finish(out tools.Result, err error) {
 		}
 	} else if c.session != nil && c.bill.resultBytes() > leastResult && !errors.Is(err, context.Canceled) { // nobody reads that result
 		for _, n := range c.session.TakeNotes() {
-			c.notes = append(c.notes, c.d.o.Redact.Text(n))
+			c.notes.add(c.d.o.Redact.Text(n))
 		}
 	}
 	tail := ""
@@ -389,17 +391,17 @@ func (c *call) wrapped(text string) string {
 
 // failure gives err its code. A time-out of the tool is not the caller's
 // cancellation, and the model is told which it was.
-func (c *call) failure(err error) *tools.Error {
+func failure(err error, name string, t *tools.Tool) *tools.Error {
 	e := tools.AsError(err)
 	switch {
 	case e.Code == tools.Timeout && errors.Is(err, context.DeadlineExceeded):
 		limit := tools.DefaultTimeout
-		if c.tool != nil && c.tool.Timeout != 0 {
-			limit = c.tool.Timeout
+		if t != nil && t.Timeout != 0 {
+			limit = t.Timeout
 		}
-		return tools.Errorf(tools.Timeout, "%s was stopped after %v; narrow the call", c.res.Tool, limit)
+		return tools.Errorf(tools.Timeout, "%s was stopped after %v; narrow the call", name, limit)
 	case e.Code == tools.Cancelled && errors.Is(err, context.Canceled):
-		return tools.Errorf(tools.Cancelled, "%s was cancelled", c.res.Tool)
+		return tools.Errorf(tools.Cancelled, "%s was cancelled", name)
 	}
 	return e
 }

@@ -215,6 +215,6 @@ func activateNamed(c *call, text string) {
 // attachSchema tells the model the arguments of a tool that was not in its list.
 func (c *call) attachSchema() {
 	if c.unseen {
-		c.notes = append(c.notes, "The arguments of "+c.tool.Name+": "+string(c.tool.InputSchema()))
+		c.notes.add("The arguments of " + c.tool.Name + ": " + string(c.tool.InputSchema()))
 	}
 }

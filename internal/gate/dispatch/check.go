@@ -25,7 +25,7 @@ func (c *call) check(ctx context.Context) {
 	found.Why = hide(found.Why)
 	c.res.Checked = found
 	if note := found.words(); note != "" {
-		c.notes = append(c.notes, note)
+		c.notes.add(note)
 	}
 }
 

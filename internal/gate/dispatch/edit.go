@@ -51,7 +51,7 @@ func (c *call) edit(ctx context.Context) (tools.Result, error) {
 // tool that only edits. What changed since the tool looked is a conflict,
 // because the program is not run again.
 func (c *call) follow(ctx context.Context, out tools.Result, changes []workspace.Change) (tools.Result, error) {
-	changes = c.effective(changes)
+	changes = effective(c.to, changes)
 	if len(changes) == 0 {
 		return out, nil
 	}
@@ -87,7 +87,7 @@ func (c *call) apply(ctx context.Context, out tools.Result, changes []workspace.
 	state := "applied"
 	if c.mode.ToStore {
 		state = "pending"
-		c.notes = append(c.notes, "Held for review: reads and searches show it, the disk does not have it yet.")
+		c.notes.add("Held for review: reads and searches show it, the disk does not have it yet.")
 	}
 	for _, ch := range changes {
 		c.res.Changes = append(c.res.Changes, ChangeRef{Path: ch.Path, URI: workspace.FileURI(c.to.Abs(ch.Path)), Kind: ch.Kind(), State: state})
@@ -116,18 +116,18 @@ func (c *call) change(ctx context.Context, changes ...workspace.Change) error {
 // compute runs the tool.
 func (c *call) compute(ctx context.Context) (tools.Result, []workspace.Change, error) {
 	out, changes, err := c.run(ctx)
-	return out, c.effective(changes), err
+	return out, effective(c.to, changes), err
 }
 
 // effective drops changes that change nothing. The text of a link is that of
 // the file it leads to, so that file's name is the one that the queue, the
 // editor and people know.
-func (c *call) effective(changes []workspace.Change) []workspace.Change {
+func effective(files workspace.View, changes []workspace.Change) []workspace.Change {
 	for i, ch := range changes {
 		if ch.From != "" || ch.After == nil || ch.Link() {
 			continue // of the link itself
 		}
-		if real, err := c.to.RealName(ch.Path); err == nil {
+		if real, err := files.RealName(ch.Path); err == nil {
 			changes[i].Path = real
 		}
 	}
@@ -166,6 +166,6 @@ func (c *call) contested(err error) {
 		return
 	}
 	if others := v.Contested(); len(others) > 0 {
-		c.notes = append(c.notes, "Another agent may have changed this part since you read it; read it again. What waits for the user: "+strings.Join(others, "; "))
+		c.notes.add("Another agent may have changed this part since you read it; read it again. What waits for the user: " + strings.Join(others, "; "))
 	}
 }

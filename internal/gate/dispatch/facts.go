@@ -14,7 +14,7 @@ import (
 
 // decide asks the policy about the call, with the changes it would make.
 func (c *call) decide(changes []workspace.Change) policy.Verdict {
-	protected, never := c.protection(changes)
+	protected, never := protection(c.to, changes, c.bound.Effects.Writes.Files)
 	before := c.approvals()
 	f := policy.Facts{
 		Tool:           c.tool.Name,
@@ -75,9 +75,9 @@ func (c *call) access() tools.Access {
 // protection returns the first path among changes, and what they lead to, that
 // is asked about, and the first that nobody may write. A new file with the name of a secret counts: what is written there
 // can't be read back.
-func (c *call) protection(changes []workspace.Change) (ask, never string) {
+func protection(files workspace.View, changes []workspace.Change, writes []tools.Written) (ask, never string) {
 	names := touched(changes)
-	for _, w := range c.bound.Effects.Writes.Files {
+	for _, w := range writes {
 		names = append(names, w.Path)
 		if never == "" && w.Link != "" && leadsOut(w) {
 			never = w.Path + ", a link that leads out of the workspace or to what is protected"
@@ -85,7 +85,7 @@ func (c *call) protection(changes []workspace.Change) (ask, never string) {
 	}
 	for _, name := range names {
 		worst := workspace.Protected(name)
-		if real, err := c.to.RealName(name); err == nil {
+		if real, err := files.RealName(name); err == nil {
 			worst = max(worst, workspace.Protected(real))
 		}
 		if ask == "" && (worst == workspace.AskFirst || workspace.Sensitive(name)) {
@@ -123,9 +123,8 @@ const maxWrites = 40
 
 // writesText is what a person is shown of what is written: first what is theirs to
 // decide.
-func (c *call) writesText() string {
-	w := c.bound.Effects.Writes
-	if len(w.Files) == 0 {
+func writesText(files []tools.Written) string {
+	if len(files) == 0 {
 		return ""
 	}
 	line := func(f tools.Written) string {
@@ -135,7 +134,7 @@ func (c *call) writesText() string {
 		return f.Path + " → " + f.Link
 	}
 	var first, rest []string
-	for _, f := range w.Files {
+	for _, f := range files {
 		if minded(f) {
 			first = append(first, line(f))
 		} else {

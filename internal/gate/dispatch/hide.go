@@ -3,7 +3,6 @@ package dispatch
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -112,7 +111,7 @@ func (c *call) redactValue(v any) any {
 		return nil
 	}
 	if most := c.bill.structuredBytes(); len(data) > most {
-		c.notes = append(c.notes, fmt.Sprintf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most))
+		c.notes.addf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most)
 		return nil
 	}
 	clean, ok := hideJSON(data, c.d.o.Redact.Text, nil)

@@ -32,25 +32,19 @@ func (d *Dispatcher) ready(ctx context.Context) {
 // toldToHook bounds how much of a result a hook is told, in bytes.
 const toldToHook = 256 << 10
 
-// heard reports whether hooks hear of an event of the call, and by which names of its
-// tool. What a person has run, what only takes over what programs wrote, and what an agent
-// does itself, which its own hooks hear of, is not for them.
-func (c *call) heard(e hooks.Event) (theirs string, names []string, ok bool) {
+// hook runs the hooks of an event; more adds to what they are told. What a person has run,
+// what only takes over what programs wrote, and what an agent does itself, which its own hooks
+// hear of, is not for them.
+func (c *call) hook(ctx context.Context, e hooks.Event, more func(*hooks.Input)) hooks.Outcome {
 	if c.d.o.Hooks == nil || c.req.over != nil || c.req.tool != nil || c.req.unread || c.req.own != nil {
-		return "", nil, false
+		return hooks.Outcome{}
 	}
 	tool, src := c.req.Name, tools.Source{}
 	if c.tool != nil {
 		tool, src = c.tool.Name, c.tool.Source
 	}
-	theirs, names = hooks.Names(tool, src.Server, src.Tool)
-	return theirs, names, c.d.o.Hooks.Active(e, names...)
-}
-
-// hook runs the hooks of an event; more adds to what they are told.
-func (c *call) hook(ctx context.Context, e hooks.Event, more func(*hooks.Input)) hooks.Outcome {
-	theirs, names, ok := c.heard(e)
-	if !ok {
+	theirs, names := hooks.Names(tool, src.Server, src.Tool)
+	if !c.d.o.Hooks.Active(e, names...) {
 		return hooks.Outcome{}
 	}
 	in := hooks.Input{Event: e, Session: c.sessionID(), Call: c.req.CallID, ToolName: theirs, OurTool: c.res.Tool}
@@ -77,7 +71,7 @@ func (c *call) heardBefore(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.context(c.hooked)
+	c.notes.heard(c.hooked)
 	if c.hooked.Halt != "" {
 		c.hooked.Decision, c.hooked.Reason = hooks.Deny, c.hooked.Halt+"; stop here and tell the user"
 	}
@@ -93,14 +87,14 @@ func (c *call) heardBefore(ctx context.Context) error {
 		return tools.Errorf(tools.Denied, "a hook of the user's changed the arguments to what %s does not take (%v); tell the user", c.tool.Name, err)
 	}
 	c.bound, c.req.Arguments, c.bill.arguments = bound, changed, len(changed)
-	c.notes = append(c.notes, "A hook of the user's changed the arguments: "+c.d.shownCommand(string(changed)))
+	c.notes.add("A hook of the user's changed the arguments: " + c.d.shownCommand(string(changed)))
 	return nil
 }
 
-// context tells the model what hooks have to say besides.
-func (c *call) context(o hooks.Outcome) {
+// heard tells the model what hooks have to say besides.
+func (n *notes) heard(o hooks.Outcome) {
 	for _, text := range o.Context {
-		c.notes = append(c.notes, "A hook of the user's says: "+text)
+		n.add("A hook of the user's says: " + text)
 	}
 }
 
@@ -121,7 +115,7 @@ func hookReason(o hooks.Outcome) string {
 // enough.
 func (c *call) answeredByHook(ctx context.Context, v policy.Verdict) (answered bool, err error) {
 	o := c.hook(ctx, hooks.PermissionRequest, func(in *hooks.Input) { in.Reason = c.d.o.Redact.Text(v.Reason) })
-	c.context(o)
+	c.notes.heard(o)
 	verdict := policy.Verdict{Outcome: policy.Outcome(o.Decision), By: policy.ByRule, Rule: "hook." + o.Decision, Reason: hookReason(o)}
 	switch {
 	case ctx.Err() != nil:
@@ -157,33 +151,38 @@ func (c *call) heardAfter(ctx context.Context, out tools.Result, err error) tool
 	case tools.Disabled:
 		event, told = hooks.ToolsDisabled, why
 	}
-	c.context(c.hook(ctx, event, told))
+	c.notes.heard(c.hook(ctx, event, told))
 	return out
 }
 
+// heardSuccess tells hooks of a result, and returns what it is then.
 func (c *call) heardSuccess(ctx context.Context, out tools.Result) tools.Result {
-	o := c.hook(ctx, hooks.PostToolUse, func(in *hooks.Input) {
-		in.Response = &hooks.Response{Content: c.d.o.Redact.Text(out.Text)}
-		if n := len(in.Response.Content); n > toldToHook {
-			in.Response.Content = in.Response.Content[:headEnd(in.Response.Content, toldToHook)] + "…"
-		}
-		if data, err := json.Marshal(out.Structured); err == nil && out.Structured != nil && len(data) <= toldToHook {
-			in.Response.Structured, _ = hideJSON(data, c.d.o.Redact.Text, nil)
-		}
-		for _, ch := range c.res.Changes {
-			in.Response.Changes = append(in.Response.Changes, ch.Path)
-		}
-	})
+	o := c.hook(ctx, hooks.PostToolUse, func(in *hooks.Input) { in.Response = told(out, c.res.Changes, c.d.o.Redact.Text) })
 	if o.Output != nil {
 		out.Text, out.Structured = *o.Output, nil // it may say what the hook has hidden
-		c.notes = append(c.notes, "A hook of the user's wrote this result.")
+		c.notes.add("A hook of the user's wrote this result.")
 	}
 	switch {
 	case o.Halt != "":
-		c.notes = append(c.notes, "A hook of the user's says: "+o.Halt+"; stop here and tell the user.")
+		c.notes.add("A hook of the user's says: " + o.Halt + "; stop here and tell the user.")
 	case o.Decision == hooks.Deny:
-		c.notes = append(c.notes, "A hook of the user's objects: "+o.Reason)
+		c.notes.add("A hook of the user's objects: " + o.Reason)
 	}
-	c.context(o)
+	c.notes.heard(o)
 	return out
+}
+
+// told is a result as hooks are told it.
+func told(out tools.Result, changes []ChangeRef, hide func(string) string) *hooks.Response {
+	r := &hooks.Response{Content: hide(out.Text)}
+	if n := len(r.Content); n > toldToHook {
+		r.Content = r.Content[:headEnd(r.Content, toldToHook)] + "…"
+	}
+	if data, err := json.Marshal(out.Structured); err == nil && out.Structured != nil && len(data) <= toldToHook {
+		r.Structured, _ = hideJSON(data, hide, nil)
+	}
+	for _, ch := range changes {
+		r.Changes = append(r.Changes, ch.Path)
+	}
+	return r
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
@@ -31,34 +32,36 @@ func (m *madeCommits) take() []workspace.Commit {
 	return list
 }
 
-// takeCommits queues the commits that programs made: with a batch or, where edits
-// wait one by one, with the files that they are of.
-func (c *call) takeCommits(ctx context.Context) {
+// queueCommits queues the commits that programs made in a session, and says so: with the
+// session's batch or, where edits wait one by one, with the files that they are of.
+func queueCommits(ctx context.Context, to Destinations, s *session.Session, batch bool, commits []workspace.Commit) (said []string) {
 	ctx = context.WithoutCancel(ctx)
-	for _, commit := range c.ran.commits.take() {
-		title, _, _ := strings.Cut(commit.Message, "\n")
-		if !c.mode.Batch {
-			c.notes = append(c.notes, c.holdCommit(ctx, title, commit))
+	for _, commit := range commits {
+		if !batch {
+			said = append(said, holdCommit(ctx, to, s, commit))
 			continue
 		}
 		if commit.Message == "" {
 			continue // what is taken back of a batch is rejected by the user
 		}
-		n, err := c.dest.QueueCommit(ctx, c.session.ID, commit.Message, c.session.Models())
-		if err == nil && commit.Branch != "" {
-			c.notes = append(c.notes, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", redact.Visible(commit.Branch)))
+		title, _, _ := strings.Cut(commit.Message, "\n")
+		n, err := to.QueueCommit(ctx, s.ID, commit.Message, s.Models())
+		if err != nil {
+			said = append(said, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
+			continue
 		}
-		if err == nil {
-			c.notes = append(c.notes, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
-		} else {
-			c.notes = append(c.notes, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
+		if commit.Branch != "" {
+			said = append(said, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", redact.Visible(commit.Branch)))
 		}
+		said = append(said, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
 	}
+	return said
 }
 
 // holdCommit makes a commit wait for its files, and says so.
-func (c *call) holdCommit(ctx context.Context, title string, commit workspace.Commit) string {
-	waits, err := c.dest.HoldCommit(ctx, c.session.ID, commit, c.session.Models())
+func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit) string {
+	waits, err := to.HoldCommit(ctx, s.ID, commit, s.Models())
+	title, _, _ := strings.Cut(commit.Message, "\n")
 	name := fmt.Sprintf("%q", title)
 	if commit.Branch != "" && err == nil {
 		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", redact.Visible(commit.Branch))

@@ -6,22 +6,20 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // maxUnseen bounds the files of a call that are compared with the queue.
 const maxUnseen = 10
 
-// notePending tells of files that the call names and whose pending edits it did not
+// notePending tells of files that a call names and whose pending edits it did not
 // see, so that nobody takes them for all there is.
-func (c *call) notePending() {
-	paths := c.bound.Effects.Paths
-	if c.mode.SeesPending || c.line != nil || len(paths) == 0 || c.dest.PendingCount() == 0 {
+func (n *notes) notePending(see workspace.Files, to Destinations, by workspace.Author, paths []string) {
+	if len(paths) == 0 || to.PendingCount() == 0 {
 		return
 	}
-	pending, live := c.dest.Pending(c.author(), false), c.dest.Live()
+	pending, live := to.Pending(by, false), to.Live()
 	for _, path := range paths[:min(len(paths), maxUnseen)] {
-		name, err := c.see.Resolve(path)
+		name, err := see.Resolve(path)
 		if err != nil {
 			continue
 		}
@@ -30,7 +28,7 @@ func (c *call) notePending() {
 		if err1 != nil && err2 != nil || (err1 == nil) == (err2 == nil) && bytes.Equal(held, seen) {
 			continue
 		}
-		c.notes = append(c.notes, fmt.Sprintf("%s has an edit that waits for review. This looked at the file without it; in the mode review it is seen.", name))
+		n.addf("%s has an edit that waits for review. This looked at the file without it; in the mode review it is seen.", name)
 	}
 }
 
@@ -38,18 +36,15 @@ func (c *call) notePending() {
 const maxUnseenNames = 5
 
 // noteUnseen names the files of which a tool that looks at the disk did not see
-// the text that the session sees: what is pending, or not saved.
-func (c *call) noteUnseen() {
-	if c.ran.saw.Load() || c.tool.Access != tools.Exec && !c.tool.SeesDisk {
-		return
-	}
-	disk, over := c.see.Base()
+// the text that the session sees: what is pending, or not saved. maySee: the tool can be asked to.
+func (n *notes) noteUnseen(see workspace.Files, maySee bool) {
+	disk, over := see.Base()
 	if disk == nil {
 		return
 	}
 	var names []string
 	for _, name := range over {
-		if workspace.Protected(name) == workspace.Never || !differs(c.see, disk, name) {
+		if workspace.Protected(name) == workspace.Never || !differs(see, disk, name) {
 			continue
 		}
 		names = append(names, name)
@@ -58,14 +53,14 @@ func (c *call) noteUnseen() {
 		return
 	}
 	more := ""
-	if n := len(names) - maxUnseenNames; n > 0 {
-		names, more = names[:maxUnseenNames], fmt.Sprintf(" and %d more", n)
+	if left := len(names) - maxUnseenNames; left > 0 {
+		names, more = names[:maxUnseenNames], fmt.Sprintf(" and %d more", left)
 	}
 	how := "."
-	if c.tool.MaySee {
+	if maySee {
 		how = "; `pending: true` shows that."
 	}
-	c.notes = append(c.notes, "This saw the disk, not the text that is pending or not saved in "+strings.Join(names, ", ")+more+how)
+	n.add("This saw the disk, not the text that is pending or not saved in " + strings.Join(names, ", ") + more + how)
 }
 
 // differs reports whether a file is another in a view than on the disk.

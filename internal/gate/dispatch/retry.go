@@ -2,24 +2,24 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/retry"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // again waits and reports whether the tool is to be retried after err. The tool's
 // time-out bounds all attempts together.
-func (c *call) again(ctx context.Context, err error) bool {
-	if err == nil || !c.tool.Repeatable() {
+func (r *toolRun) again(ctx context.Context, t *tools.Tool, p retry.Policy, err error) bool {
+	if err == nil || !t.Repeatable() {
 		return false
 	}
 	e := tools.AsError(err)
-	done := int(c.attempts.Load())
-	if e.Class() != tools.Transient || done >= c.set.Retry.Attempts {
+	done := int(r.attempts.Load())
+	if e.Class() != tools.Transient || done >= p.Attempts {
 		return false
 	}
-	wait := max(c.set.Retry.After(done), e.RetryAfter)
+	wait := max(p.After(done), e.RetryAfter)
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
 		return false
 	}
@@ -30,14 +30,14 @@ func (c *call) again(ctx context.Context, err error) bool {
 		return false
 	case <-timer.C:
 	}
-	c.attempts.Add(1)
+	r.attempts.Add(1)
 	return true
 }
 
 // noteAttempts tells the model that what failed was retried.
 func (c *call) noteAttempts(failed bool) {
-	c.res.Attempts = max(int(c.attempts.Load()), 1)
+	c.res.Attempts = max(int(c.ran.attempts.Load()), 1)
 	if failed && c.res.Attempts > 1 {
-		c.notes = append(c.notes, fmt.Sprintf("It was attempted %d times.", c.res.Attempts))
+		c.notes.addf("It was attempted %d times.", c.res.Attempts)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // told to is left behind: its call ends all the same.
 func (c *call) run(ctx context.Context) (tools.Result, []workspace.Change, error) {
 	outer := ctx
-	ctx, cancel := c.waitLimit(ctx)
+	ctx, cancel := waitLimit(ctx, c.tool, c.set.ApprovalTimeout)
 	defer cancel()
 	type outcome struct {
 		res     tools.Result
@@ -57,6 +57,8 @@ type toolRun struct {
 	commits madeCommits // that programs made, and that only the session sees
 	saw     atomic.Bool // the programs that the tool ran saw what it sees
 	last    lastThings
+
+	attempts atomic.Int32 // how often the tool was run
 }
 
 // MadeCommit, SawFiles and AtEnd are reports.
@@ -98,12 +100,12 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			return tools.Result{}, nil, err
 		}
 	}
-	c.attempts.Store(1)
+	c.ran.attempts.Store(1)
 	for {
 		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.out.emit, Most: c.bill.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil,
 			Gate: &c.ran, Known: known(c),
 		})
-		if !c.again(ctx, err) {
+		if !c.ran.again(ctx, c.tool, c.set.Retry, err) {
 			return res, changes, err
 		}
 	}
@@ -122,8 +124,7 @@ func known(c *call) tools.Known {
 const graceAfterCancel = 50 * time.Millisecond
 
 // waitLimit is ctx bounded by the tool's own time-out.
-func (c *call) waitLimit(ctx context.Context) (context.Context, context.CancelFunc) {
-	t := c.tool
+func waitLimit(ctx context.Context, t *tools.Tool, approval time.Duration) (context.Context, context.CancelFunc) {
 	if t.Interactive {
 		return context.WithCancel(ctx)
 	}
@@ -132,7 +133,7 @@ func (c *call) waitLimit(ctx context.Context) (context.Context, context.CancelFu
 		limit = tools.DefaultTimeout
 	}
 	if t.Asks {
-		limit += c.set.ApprovalTimeout
+		limit += approval
 	}
 	return context.WithTimeout(ctx, limit)
 }

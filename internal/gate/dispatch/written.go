@@ -195,7 +195,7 @@ func (w *written) sort(changes []workspace.Change) (free, asked []workspace.Chan
 		case policy.Allow:
 			free = append(free, ch)
 		case policy.Deny:
-			if _, never := w.c.protection(one); never != "" {
+			if _, never := protection(w.c.to, one, nil); never != "" {
 				w.leave(nobodyWrites, ch)
 			} else {
 				w.leave("the mode or the settings deny it", ch)
@@ -330,7 +330,7 @@ func (w *written) note() {
 		if c.mode.ToStore {
 			how = "Changed, and held for review"
 		}
-		c.notes = append(c.notes, how+": "+strings.Join(list, ", ")+more+".")
+		c.notes.add(how + ": " + strings.Join(list, ", ") + more + ".")
 	}
 	for _, why := range w.whys {
 		names := w.leftOut[why]
@@ -338,7 +338,7 @@ func (w *written) note() {
 		if n := len(names); n > maxWritten {
 			names, more = names[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)
 		}
-		c.notes = append(c.notes, "Not taken over: "+strings.Join(names, ", ")+more+": "+why+".")
+		c.notes.add("Not taken over: " + strings.Join(names, ", ") + more + ": " + why + ".")
 	}
 }
 
