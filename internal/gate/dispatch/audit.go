@@ -13,49 +13,46 @@ const auditArguments = 4 << 10
 
 // audit writes the call down. What a call changed is written before its result
 // is given; a read is written soon after.
-func (c *call) audit() {
-	log := c.d.o.Audit
-	if log == nil || !c.set.Audit {
+func (r *record) audit(access tools.Access) {
+	log := r.o.Audit
+	if log == nil || !r.set.Audit {
 		return
 	}
-	if c.tool != nil && c.bound != nil && c.access() == tools.Read {
+	line := r.auditRecord(access)
+	arguments, redact := r.req.Arguments, r.o.Redact
+	if access == tools.Read {
 		// What waits to be written must not keep the call's result in memory.
-		r, arguments, redact := c.auditRecord(), c.req.Arguments, c.d.o.Redact
 		log.Add(func() auditlog.Record {
-			r.Arguments = auditedArguments(arguments, redact)
-			return r
+			line.Arguments = auditedArguments(arguments, redact)
+			return line
 		})
 		return
 	}
-	r := c.auditRecord()
-	r.Arguments = auditedArguments(c.req.Arguments, c.d.o.Redact)
-	_ = log.Append(r) // it tells Options.Failed itself
+	line.Arguments = auditedArguments(arguments, redact)
+	_ = log.Append(line) // it tells Options.Failed itself
 }
 
 // auditRecord is the record without the arguments.
-func (c *call) auditRecord() auditlog.Record {
-	r := auditlog.Record{
-		Session: c.sessionID(), CallID: c.req.CallID, Tool: c.res.Tool,
-		Outcome: c.res.Decision.Outcome, By: c.res.Decision.By, Rule: c.res.Decision.Rule,
-		OK: c.res.OK, DurationMs: c.res.DurationMs, ApprovalMs: c.res.ApprovalMs,
+func (r *record) auditRecord(access tools.Access) auditlog.Record {
+	line := auditlog.Record{
+		Session: r.sessionID(), CallID: r.req.CallID, Tool: r.res.Tool, Access: string(access),
+		Outcome: r.res.Decision.Outcome, By: r.res.Decision.By, Rule: r.res.Decision.Rule,
+		OK: r.res.OK, DurationMs: r.res.DurationMs, ApprovalMs: r.res.ApprovalMs,
 	}
-	if own := c.req.own; own != nil {
-		r.Own = own.Agent + " " + own.Tool
+	if own := r.req.own; own != nil {
+		line.Own = own.Agent + " " + own.Tool
 	}
-	if c.tool != nil && c.bound != nil {
-		r.Access = string(c.access())
+	if r.res.Error != nil {
+		line.Code = string(r.res.Error.Code)
 	}
-	if c.res.Error != nil {
-		r.Code = string(c.res.Error.Code)
-	}
-	for i, ch := range c.res.Changes {
+	for i, ch := range r.res.Changes {
 		change := auditlog.Change{Path: ch.Path, Kind: ch.Kind, State: ch.State}
-		if i < len(c.changes) {
-			change.From, change.Before, change.After = c.changes[i].From, auditlog.Sum(c.changes[i].Before), auditlog.Sum(c.changes[i].After)
+		if i < len(r.changes) {
+			change.From, change.Before, change.After = r.changes[i].From, auditlog.Sum(r.changes[i].Before), auditlog.Sum(r.changes[i].After)
 		}
-		r.Changes = append(r.Changes, change)
+		line.Changes = append(line.Changes, change)
 	}
-	return r
+	return line
 }
 
 // auditedArguments are the arguments without secrets, and without long texts. A command line is cut

@@ -202,19 +202,20 @@ func (c *call) activate() {
 	}
 }
 
-// activateNamed puts the tools that a text names into the list of the session's model, of
+// activateNamed puts the tools that a result names into the list of the session's model, of
 // those that the called tool's results may name.
-func activateNamed(c *call, text string) {
+func activateNamed(c *call, out tools.Result, err error) {
+	if c.tool == nil || c.session == nil {
+		return
+	}
+	text := out.Text
+	if err != nil {
+		e := tools.AsError(err)
+		text = e.Message + "\n" + e.Detail
+	}
 	for _, name := range c.tool.Names {
 		if t, _, ok := c.d.o.Registry.Lookup(name); ok && strings.Contains(text, name) && c.d.allows(c.session, t) && !c.d.forbidden(c.session, c.set, t) {
 			c.d.activate(c.session, c.set, t)
 		}
-	}
-}
-
-// attachSchema tells the model the arguments of a tool that was not in its list.
-func (c *call) attachSchema() {
-	if c.unseen {
-		c.notes.add("The arguments of " + c.tool.Name + ": " + string(c.tool.InputSchema()))
 	}
 }

@@ -15,8 +15,8 @@ import (
 func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, error) {
 	d.ready(ctx)
 	d.o.Secrets.Refresh()
-	set := d.o.Settings()
-	c := &call{d: d, req: req, set: set, bill: newBill(req, set), res: &Result{Tool: req.Name}}
+	c := &call{record: newRecord(d, req), d: d}
+	c.res.Tool = req.Name
 	refuse := func(err error) (Explanation, error) {
 		if ctx.Err() != nil {
 			return Explanation{}, ctx.Err()

@@ -101,20 +101,20 @@ func stringsOf(list []any) (texts []string, ok bool) {
 
 // redactValue hides secrets in structured data, and leaves out what is too
 // much.
-func (c *call) redactValue(v any) any {
+func (r *record) redactValue(v any) any {
 	if v == nil {
 		return nil
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		c.d.o.Log.Error("structured result", "tool", c.res.Tool, "error", err)
+		r.o.Log.Error("structured result", "tool", r.res.Tool, "error", err)
 		return nil
 	}
-	if most := c.bill.structuredBytes(); len(data) > most {
-		c.notes.addf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most)
+	if most := r.bill.structuredBytes(); len(data) > most {
+		r.notes.addf("The structured form of this result is left out: it has %d bytes, and at most %d are given.", len(data), most)
 		return nil
 	}
-	clean, ok := hideJSON(data, c.d.o.Redact.Text, nil)
+	clean, ok := hideJSON(data, r.o.Redact.Text, nil)
 	if !ok {
 		return nil // the text says all that may be said
 	}

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"sync"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
@@ -39,13 +38,5 @@ func (o *output) flush() {
 func (o *output) showSome(chunk string) {
 	if chunk != "" {
 		o.show(chunk)
-	}
-}
-
-// printed hands on what a call prints.
-func (c *call) printed(chunk string) {
-	c.publish(events.Event{Type: events.ToolOutput, Output: &events.Output{Chunk: chunk}})
-	if c.req.Emit != nil {
-		c.req.Emit(chunk)
 	}
 }

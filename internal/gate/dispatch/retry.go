@@ -33,11 +33,3 @@ func (r *toolRun) again(ctx context.Context, t *tools.Tool, p retry.Policy, err 
 	r.attempts.Add(1)
 	return true
 }
-
-// noteAttempts tells the model that what failed was retried.
-func (c *call) noteAttempts(failed bool) {
-	c.res.Attempts = max(int(c.ran.attempts.Load()), 1)
-	if failed && c.res.Attempts > 1 {
-		c.notes.addf("It was attempted %d times.", c.res.Attempts)
-	}
-}

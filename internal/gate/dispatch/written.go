@@ -40,7 +40,7 @@ func (c *call) takeOver(ctx context.Context, changes []workspace.Change) {
 	if _, err := c.d.edits.claim(through, turn, touched(changes)); err != nil {
 		return
 	}
-	w := &written{c: c, leftOut: map[string][]string{}}
+	w := &written{c: c}
 	free, asked := w.sort(changes)
 	w.make(through, free)
 	if len(asked) > 0 {
@@ -153,17 +153,25 @@ func (d *Dispatcher) HoldGivenUp(t *tools.Tool, session, line string) {
 
 // written is what becomes of what programs wrote.
 type written struct {
-	c       *call
-	made    []workspace.Change
-	leftOut map[string][]string // names, by why
-	whys    []string            // in order
+	c    *call
+	made []workspace.Change
+	left leftOut
 }
 
-func (w *written) leave(why string, ch workspace.Change) {
-	if w.leftOut[why] == nil {
-		w.whys = append(w.whys, why)
+// leftOut are the names of files that are not taken over, by the reason.
+type leftOut struct {
+	names map[string][]string
+	whys  []string // in order
+}
+
+func (l *leftOut) add(why string, ch workspace.Change) {
+	if l.names == nil {
+		l.names = map[string][]string{}
 	}
-	w.leftOut[why] = append(w.leftOut[why], ch.Path)
+	if l.names[why] == nil {
+		l.whys = append(l.whys, why)
+	}
+	l.names[why] = append(l.names[why], ch.Path)
 }
 
 // shownCommand is a command line as the review shows it, in a line.
@@ -186,7 +194,10 @@ const (
 // files as they are now, and about which a person is asked.
 func (w *written) sort(changes []workspace.Change) (free, asked []workspace.Change) {
 	for _, ch := range changes {
-		ch, ok := w.fit(ch)
+		ch, ok, why := fitted(w.c.to, w.c.mode.ToStore, ch)
+		if why != "" {
+			w.left.add(why, ch)
+		}
 		if !ok {
 			continue
 		}
@@ -196,9 +207,9 @@ func (w *written) sort(changes []workspace.Change) (free, asked []workspace.Chan
 			free = append(free, ch)
 		case policy.Deny:
 			if _, never := protection(w.c.to, one, nil); never != "" {
-				w.leave(nobodyWrites, ch)
+				w.left.add(nobodyWrites, ch)
 			} else {
-				w.leave("the mode or the settings deny it", ch)
+				w.left.add("the mode or the settings deny it", ch)
 			}
 		default:
 			asked = append(asked, ch)
@@ -207,49 +218,36 @@ func (w *written) sort(changes []workspace.Change) (free, asked []workspace.Chan
 	return free, asked
 }
 
-// fit makes of a change one of the file as it is now; ok is false when there is
-// none, or none is needed.
-func (w *written) fit(ch workspace.Change) (_ workspace.Change, ok bool) {
-	source := ch.Path
-	if ch.From != "" {
-		source = ch.From
-	}
+// fitted makes of a change one of the file as it is now. why says that it can't be made; both
+// ok and why are empty when none is needed. Where edits wait for review (held), what can't be
+// merged waits as a conflict.
+func fitted(files workspace.View, held bool, ch workspace.Change) (_ workspace.Change, ok bool, why string) {
 	if ch.Link() {
-		return ch, true
+		return ch, true, ""
 	}
-	now, err := w.c.to.ReadFile(source)
+	now, err := files.ReadFile(cmp.Or(ch.From, ch.Path))
 	if workspace.NoFile(err) {
 		now, err = nil, nil
 	}
 	if err != nil {
-		w.leave(err.Error(), ch)
-		return ch, false
+		return ch, false, err.Error()
 	}
 	switch {
 	case same(now, ch.Before):
-		return ch, true
+		return ch, true, ""
 	case ch.From == "" && same(now, ch.After):
-		return ch, false // somebody made it so already
-	case now == nil || ch.Before == nil || ch.After == nil || ch.From != "" || !utf8.Valid(now) || !utf8.Valid(ch.Before) || !utf8.Valid(ch.After):
-		return w.late(ch)
+		return ch, false, "" // somebody made it so already
+	case ch.From == "" && now != nil && ch.Before != nil && ch.After != nil && utf8.Valid(now) && utf8.Valid(ch.Before) && utf8.Valid(ch.After):
+		if merged, ok := diff.Merge(string(ch.Before), string(now), string(ch.After)); ok {
+			ch.Before, ch.After = now, []byte(merged)
+			return ch, !bytes.Equal(now, ch.After), ""
+		}
 	}
-	merged, ok := diff.Merge(string(ch.Before), string(now), string(ch.After))
-	if !ok {
-		return w.late(ch)
-	}
-	ch.Before, ch.After = now, []byte(merged)
-	return ch, !bytes.Equal(now, ch.After)
-}
-
-// late is a change of a text that was changed otherwise meanwhile. Where edits
-// wait for review, it waits as a conflict.
-func (w *written) late(ch workspace.Change) (_ workspace.Change, ok bool) {
-	if !w.c.mode.ToStore || ch.From != "" {
-		w.leave(changedMeanwhile, ch)
-		return ch, false
+	if !held || ch.From != "" {
+		return ch, false, changedMeanwhile
 	}
 	ch.Outdated = true
-	return ch, true
+	return ch, true, ""
 }
 
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
@@ -265,7 +263,7 @@ func (w *written) make(ctx context.Context, changes []workspace.Change) {
 	}
 	for _, ch := range changes {
 		if err := w.c.change(ctx, ch); err != nil {
-			w.leave(reasonOf(err), ch)
+			w.left.add(reasonOf(err), ch)
 		} else {
 			w.made = append(w.made, ch)
 		}
@@ -290,16 +288,8 @@ func (w *written) ask(ctx context.Context, changes []workspace.Change) {
 		return
 	}
 	for _, ch := range changes {
-		w.leave("other programs run or obey it, or it may hold secrets, and nobody allowed it", ch)
+		w.left.add("other programs run or obey it, or it may hold secrets, and nobody allowed it", ch)
 	}
-}
-
-// testing is who wants to know what tests of the call say about what is pending.
-func (c *call) testing(ctx context.Context) func(tools.Report) {
-	if !c.tool.Tests || !c.mode.SeesPending || c.req.over != nil {
-		return nil
-	}
-	return c.dest.Testing(ctx)
 }
 
 // maxWritten bounds the files that a note names.
@@ -332,8 +322,8 @@ func (w *written) note() {
 		}
 		c.notes.add(how + ": " + strings.Join(list, ", ") + more + ".")
 	}
-	for _, why := range w.whys {
-		names := w.leftOut[why]
+	for _, why := range w.left.whys {
+		names := w.left.names[why]
 		more := ""
 		if n := len(names); n > maxWritten {
 			names, more = names[:maxWritten], fmt.Sprintf(" and %d more", n-maxWritten)

@@ -16,7 +16,6 @@ var larger = map[string]int{
 	"internal/box/world.world":         136,
 	"shadow.Manager":                   116,
 	"internal/files/workspace.Disk":    106,
-	"internal/gate/dispatch.call":      96,
 	"internal/agents/loop.Agent":       83,
 	"internal/app/cli.cli":             79,
 	"pki/index.Index":                  68,
