@@ -17,8 +17,8 @@ import (
 )
 
 // Best implements team.Team.
-func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) (team.Choice, error) {
-	above := m.ownOf(by.Call)
+func (a *subAgents) Best(ctx context.Context, by team.Caller, task string, n int) (team.Choice, error) {
+	above := a.m.runs.ownOf(by.Call)
 	if above == nil {
 		return team.Choice{}, tools.Errorf(tools.Unavailable, "best_of is for runs of the agent %s, in which people are asked; use spawn_agent", Builtin)
 	}
@@ -34,11 +34,11 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 		halt(list)
 		for _, k := range list {
 			<-k.stopped
-			_ = errors.Join(k.run.Close(), m.drop(k))
+			_ = errors.Join(k.run.Close(), a.drop(k))
 		}
 	}()
 	for range n {
-		k, err := m.spawn(ctx, by, team.Task{Text: task}, true)
+		k, err := a.spawn(ctx, by, team.Task{Text: task}, true)
 		if err != nil {
 			return team.Choice{}, err
 		}
@@ -49,22 +49,22 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 	}
 	choice, patches := team.Choice{Candidates: make([]team.Candidate, len(list)), Taken: []string{}, Files: []string{}}, make([]string, len(list))
 	for i, k := range list {
-		if _, err := m.await(ctx, k); err != nil {
+		if _, err := a.await(ctx, k); err != nil {
 			return team.Choice{}, err
 		}
-		choice.Candidates[i], patches[i] = m.measured(ctx, k)
+		choice.Candidates[i], patches[i] = a.measured(ctx, k)
 	}
-	doc, uri, err := m.compared(above.run.ID(), above.Key(by.Call), task, choice.Candidates, patches)
+	doc, uri, err := a.compared(above.run.ID(), above.Key(by.Call), task, choice.Candidates, patches)
 	if err != nil {
 		return team.Choice{}, tools.Errorf(tools.Unavailable, "the results can't be shown: %v", err)
 	}
-	taken, err := m.choose(ctx, above, by.Call, choice.Candidates, doc, uri)
+	taken, err := a.choose(ctx, above, by.Call, choice.Candidates, doc, uri)
 	if err != nil {
 		return team.Choice{}, err
 	}
-	choice.Straight = m.o.Mode(s.Mode()).Straight()
+	choice.Straight = a.m.o.Mode(s.Mode()).Straight()
 	for _, i := range taken {
-		files, conflicts, err := m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
+		files, conflicts, err := a.m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
 		list[i].needed.Store(err != nil || len(conflicts) > 0)
 		if err != nil {
 			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v. The shadow workspace %s has it", list[i].run.ID(), err, list[i].shadow)
@@ -79,15 +79,15 @@ func (m *Manager) Best(ctx context.Context, by team.Caller, task string, n int) 
 }
 
 // measured is what one of several agents made, and what the tests say of it.
-func (m *Manager) measured(ctx context.Context, k *child) (c team.Candidate, patch string) {
+func (a *subAgents) measured(ctx context.Context, k *child) (c team.Candidate, patch string) {
 	c = team.Candidate{Report: k.report, Tests: "not run"}
-	if made, err := m.o.Changes(ctx, k.shadow); err == nil {
+	if made, err := a.m.o.Changes(ctx, k.shadow); err == nil {
 		c.Files, c.Added, c.Removed, patch = made.Files, made.Added, made.Removed, made.Patch
 	}
 	if len(c.Files) == 0 {
 		return c, patch
 	}
-	res, err := m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: callFor(k.driver.run, "tests")})
+	res, err := a.m.o.Gate().Call(ctx, dispatch.Request{Name: "run_tests", Session: k.driver.session.ID, CallID: callFor(k.driver.run, "tests")})
 	switch {
 	case err != nil || res.Error != nil && res.Error.Code != tools.TestsFailed:
 	case res.OK:
@@ -103,11 +103,11 @@ func callFor(run *conversation.Run, what string) string { return run.ID() + "." 
 
 // choose asks the person which of several results to take, which a document has beside
 // each other.
-func (m *Manager) choose(ctx context.Context, above *own, call string, list []team.Candidate, doc, uri string) (taken []int, err error) {
+func (a *subAgents) choose(ctx context.Context, above *own, call string, list []team.Candidate, doc, uri string) (taken []int, err error) {
 	var b strings.Builder
 	q := conversation.Question{Custom: true, Call: &conversation.Call{Kind: "best_of", Title: "Choose a result", URI: uri}}
 	then := "It waits for review then, each hunk by itself."
-	if m.o.Mode(above.session.Mode()).Straight() {
+	if a.m.o.Mode(above.session.Mode()).Straight() {
 		then = "It is written to the files then."
 	}
 	b.WriteString("Which result shall be taken? " + then + " Write several numbers to take more than one. What each has changed is in\n\n" + doc + "\n")
@@ -143,24 +143,24 @@ const reach = 2 * time.Second
 
 // Delegate implements team.Team: a model of the user's own reads and answers. What it
 // uses is nobody's.
-func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (team.Report, error) {
-	worker, err := m.o.Worker()
+func (a *subAgents) Delegate(ctx context.Context, by team.Caller, task string) (team.Report, error) {
+	worker, err := a.m.o.Worker()
 	if err != nil {
 		return team.Report{}, err
 	}
-	s, err := m.o.Sessions.Get(by.Session)
+	s, err := a.m.o.Sessions.Get(by.Session)
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
-	release, err := m.slot(ctx, s.ID)
+	release, err := a.slot(ctx, s.ID)
 	if err != nil {
 		return team.Report{}, err
 	}
 	defer release()
-	if err := m.reached(ctx, worker); err != nil {
+	if err := a.reached(ctx, worker); err != nil {
 		return team.Report{}, err
 	}
-	list, _, err := m.o.Gate().List(dispatch.ListRequest{Session: s.ID, Registry: session.Full})
+	list, _, err := a.m.o.Gate().List(dispatch.ListRequest{Session: s.ID, Registry: session.Full})
 	if err != nil {
 		return team.Report{}, err
 	}
@@ -170,28 +170,28 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 			reads = append(reads, t.Name)
 		}
 	}
-	opened, err := m.open(session.OpenRequest{Under: s.ID, Shadow: s.Shadow, Allow: reads}, builtin)
+	opened, err := a.m.open(session.OpenRequest{Under: s.ID, Shadow: s.Shadow, Allow: reads}, builtin)
 	if err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	spec := conversation.Spec{Agent: Builtin, Title: conversation.TitleOf(task), Session: opened.ID, Shadow: opened.Shadow, Mode: opened.Mode(), Once: true}
-	if above := m.ownOf(by.Call); above != nil {
+	if above := a.m.runs.ownOf(by.Call); above != nil {
 		spec.Parent = above.run.ID()
 	}
-	run, err := m.store.Start(spec)
+	run, err := a.m.store.Start(spec)
 	if err != nil {
-		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", errors.Join(err, m.o.Sessions.Close(opened.ID)))
+		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", errors.Join(err, a.m.o.Sessions.Close(opened.ID)))
 	}
-	if err := m.joined(run, opened, loop.Options{Profile: worker, Task: task, Budget: budgetOf(team.Budget{})}); err != nil {
+	if err := a.host.joined(run, opened, loop.Options{Profile: worker, Task: task, Budget: budgetOf(team.Budget{})}); err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	defer func() { _ = run.Close() }()
-	d, _ := m.driverOf(run).(*own)
+	d, _ := a.m.runs.driver(run).(*own)
 	if _, err := run.Prompt(conversation.Item{Text: task}, conversation.Queue); err != nil {
 		return team.Report{}, tools.Errorf(tools.Unavailable, "%v", err)
 	}
 	defer context.AfterFunc(ctx, func() { run.Cancel() })()
-	answer, end := m.followed(run)
+	answer, end := a.followed(run)
 	used, _ := d.Used()
 	r := team.Report{ID: run.ID(), Answer: answer, End: end, Files: []string{}, Tokens: used.Tokens}
 	if over := len(r.Answer) - maxDelegated; over > 0 {
@@ -204,10 +204,10 @@ func (m *Manager) Delegate(ctx context.Context, by team.Caller, task string) (te
 const maxDelegated = 16 << 10
 
 // reached fails when a model does not answer soon.
-func (m *Manager) reached(ctx context.Context, profile string) error {
+func (a *subAgents) reached(ctx context.Context, profile string) error {
 	ctx, cancel := context.WithTimeout(ctx, reach)
 	defer cancel()
-	if err := m.o.Try(ctx, profile); err != nil {
+	if err := a.m.o.Try(ctx, profile); err != nil {
 		return tools.Errorf(tools.Unavailable, "the local model can't be asked: %v; do the task yourself", err)
 	}
 	return nil

@@ -12,11 +12,11 @@ import (
 )
 
 // below are the sub-agents of a caller and those below them, the oldest first.
-func (m *Manager) below(session string) (all []*child) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, k := range m.children {
-		for at := k; at != nil; at = m.childOf(at.parent) {
+func (a *subAgents) below(session string) (all []*child) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.children {
+		for at := k; at != nil; at = a.childOf(at.parent) {
 			if at.parent == session {
 				all = append(all, k)
 				break
@@ -27,9 +27,9 @@ func (m *Manager) below(session string) (all []*child) {
 	return all
 }
 
-// childOf is the sub-agent that has a session. m.mu is held.
-func (m *Manager) childOf(session string) *child {
-	for _, k := range m.children {
+// childOf is the sub-agent that has a session. a.mu is held.
+func (a *subAgents) childOf(session string) *child {
+	for _, k := range a.children {
 		if k.session == session {
 			return k
 		}
@@ -38,8 +38,8 @@ func (m *Manager) childOf(session string) *child {
 }
 
 // one finds a sub-agent of a caller.
-func (m *Manager) one(by team.Caller, id string) (*child, error) {
-	for _, k := range m.below(by.Session) {
+func (a *subAgents) one(by team.Caller, id string) (*child, error) {
+	for _, k := range a.below(by.Session) {
 		if k.run.ID() == id {
 			return k, nil
 		}
@@ -48,12 +48,12 @@ func (m *Manager) one(by team.Caller, id string) (*child, error) {
 }
 
 // member is a sub-agent as it is listed.
-func (m *Manager) member(k *child) team.Member {
+func (a *subAgents) member(k *child) team.Member {
 	i := k.run.Info()
 	one := team.Member{ID: i.Run, Title: i.Title, State: string(i.State), Seconds: int64(time.Since(k.begun).Seconds())}
-	m.mu.Lock()
+	a.mu.Lock()
 	d := k.driver
-	m.mu.Unlock()
+	a.mu.Unlock()
 	if d != nil {
 		used, _ := d.Used()
 		one.Tokens = used.Tokens
@@ -72,18 +72,18 @@ func (m *Manager) member(k *child) team.Member {
 	return one
 }
 
-// ListTeam lists the sub-agents of a caller.
-func (m *Manager) ListTeam(by team.Caller) ([]team.Member, error) {
+// List lists the sub-agents of a caller.
+func (a *subAgents) List(by team.Caller) ([]team.Member, error) {
 	list := []team.Member{}
-	for _, k := range m.below(by.Session) {
-		list = append(list, m.member(k))
+	for _, k := range a.below(by.Session) {
+		list = append(list, a.member(k))
 	}
 	return list, nil
 }
 
 // Send implements team.Team.
-func (m *Manager) Send(by team.Caller, id, text string) error {
-	k, err := m.one(by, id)
+func (a *subAgents) Send(by team.Caller, id, text string) error {
+	k, err := a.one(by, id)
 	if err != nil {
 		return err
 	}
@@ -99,16 +99,16 @@ func (m *Manager) Send(by team.Caller, id, text string) error {
 }
 
 // Wait implements team.Team.
-func (m *Manager) Wait(ctx context.Context, by team.Caller, ids []string, all bool, late time.Duration) ([]team.Member, error) {
+func (a *subAgents) Wait(ctx context.Context, by team.Caller, ids []string, all bool, late time.Duration) ([]team.Member, error) {
 	var list []*child
 	for _, id := range ids {
-		k, err := m.one(by, id)
+		k, err := a.one(by, id)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, k)
 	}
-	defer m.waits(by.Call)()
+	defer a.waits(by.Call)()
 	ctx, cancel := context.WithTimeout(ctx, late)
 	defer cancel()
 	stopped := make(chan struct{}, len(list))
@@ -135,18 +135,35 @@ func (m *Manager) Wait(ctx context.Context, by team.Caller, ids []string, all bo
 	}
 	members := []team.Member{}
 	for _, k := range list {
-		members = append(members, m.member(k))
+		members = append(members, a.member(k))
 	}
 	return members, nil
 }
 
-// CancelChild stops a sub-agent.
-func (m *Manager) CancelChild(by team.Caller, id string) (team.Member, error) {
-	k, err := m.one(by, id)
+// Cancel stops a sub-agent.
+func (a *subAgents) Cancel(by team.Caller, id string) (team.Member, error) {
+	k, err := a.one(by, id)
 	if err != nil {
 		return team.Member{}, err
 	}
 	k.stop()
 	<-k.stopped
-	return m.member(k), nil
+	return a.member(k), nil
+}
+
+// modeBelow tells the sub-agents of a session their mode, which follows its own: they are
+// never more than their caller.
+func (a *subAgents) modeBelow(session string) {
+	for _, k := range a.below(session) {
+		if k.parent == session {
+			a.tellMode(k)
+		}
+	}
+}
+
+// tellMode tells a sub-agent its mode, if it was told another one.
+func (a *subAgents) tellMode(k *child) {
+	if s, err := a.m.o.Sessions.Get(k.session); err == nil { // it may have ended
+		a.host.ModeSet(s.ID, s.Mode())
+	}
 }

@@ -87,7 +87,7 @@ func (m *Manager) Choose(ctx context.Context, run *conversation.Run, mode, model
 	if err := m.Wake(run); err != nil {
 		return err
 	}
-	d := m.driverOf(run)
+	d := m.runs.driver(run)
 	if d == nil {
 		return conversation.ErrEnded
 	}

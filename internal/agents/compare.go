@@ -15,7 +15,7 @@ const maxPatch = 256 << 10
 
 // compared is a document that has the results of several agents beside each other, for
 // the call of a run: how large they are, what the tests say, what was changed.
-func (m *Manager) compared(run, call, task string, list []team.Candidate, patches []string) (path, uri string, err error) {
+func (a *subAgents) compared(run, call, task string, list []team.Candidate, patches []string) (path, uri string, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %d results\n\n%s\n\n| Result | Files | Lines | Tests | Ended |\n|---|---|---|---|---|\n", len(list), quoted(task))
 	for i, c := range list {
@@ -29,8 +29,8 @@ func (m *Manager) compared(run, call, task string, list []team.Candidate, patche
 		}
 		b.WriteString("\n" + fenced(patches[i]))
 	}
-	path = filepath.Join(m.o.Shown, documentName(run, "best", call))
-	return path, workspace.FileURI(path), putDocument(path, m.o.Show(b.String()))
+	path = filepath.Join(a.m.o.Shown, documentName(run, "best", call))
+	return path, workspace.FileURI(path), putDocument(path, a.m.o.Show(b.String()))
 }
 
 // quoted is a text of a model as a quotation, so that no line of it is one of ours.

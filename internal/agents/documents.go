@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
@@ -24,8 +26,8 @@ var documentKinds = []string{"plan", "best"}
 func documentName(run, kind, call string) string { return run + "-" + kind + "-" + call + ".md" }
 
 // tidyDocuments deletes the documents of runs that are there no more.
-func (m *Manager) tidyDocuments() {
-	entries, err := os.ReadDir(m.o.Shown)
+func tidyDocuments(dir string, store *conversation.Store, log *slog.Logger) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return // there are none yet
 	}
@@ -33,13 +35,13 @@ func (m *Manager) tidyDocuments() {
 		gone := func(kind string) bool {
 			run, _, ok := strings.Cut(e.Name(), "-"+kind+"-")
 			if ok {
-				_, err = m.store.Get(run)
+				_, err = store.Get(run)
 			}
 			return ok && strings.HasPrefix(run, "run-") && err != nil
 		}
 		if slices.ContainsFunc(documentKinds, gone) {
-			if err := os.Remove(filepath.Join(m.o.Shown, e.Name())); err != nil {
-				m.log.Warn("a document of an old run can't be deleted", "error", err)
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				log.Warn("a document of an old run can't be deleted", "error", err)
 			}
 		}
 	}

@@ -23,14 +23,14 @@ func TestTidyDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	m := &Manager{o: Options{Shown: dir}, store: store, log: slog.New(slog.DiscardHandler)}
+	log := slog.New(slog.DiscardHandler)
 	keep := []string{documentName(run.ID(), "best", "2.0"), documentName(run.ID(), "plan", "1.0"), "my-plan-for-it.md", "run-notes.md"}
 	for _, name := range append([]string{documentName("run-gone", "plan", "1.0"), documentName("run-gone", "best", "1.0")}, keep...) {
 		if err := ownfile.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.tidyDocuments()
+	tidyDocuments(dir, store, log)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -43,5 +43,5 @@ func TestTidyDocuments(t *testing.T) {
 	if !slices.Equal(left, keep) {
 		t.Errorf("left are %q, want %q", left, keep)
 	}
-	(&Manager{o: Options{Shown: filepath.Join(dir, "none")}, store: store}).tidyDocuments()
+	tidyDocuments(filepath.Join(dir, "none"), store, log)
 }

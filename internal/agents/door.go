@@ -17,7 +17,7 @@ type door struct {
 	stop context.CancelFunc
 }
 
-func (m *Manager) openDoor(session string, catchUp, again func()) (*door, error) {
+func (b *base) openDoor(session string, catchUp, again func()) (*door, error) {
 	dir, held, err := makeHeld()
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (m *Manager) openDoor(session string, catchUp, again func()) (*door, error)
 		_, _ = os.RemoveAll(dir), held.Close()
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(m.base)
+	ctx, stop := context.WithCancel(b.ctx)
 	d.stop = stop
 	go func() {
 		for {
@@ -37,7 +37,7 @@ func (m *Manager) openDoor(session string, catchUp, again func()) (*door, error)
 			}
 			go func() {
 				defer func() { _ = conn.Close() }()
-				m.o.Tools(ctx, caught{conn, catchUp, again}, session)
+				b.o.Tools(ctx, caught{conn, catchUp, again}, session)
 			}()
 		}
 	}()

@@ -24,13 +24,6 @@ var (
 	_ driver = (*own)(nil)
 )
 
-// driverOf is the driver of a run; nil: it has none.
-func (m *Manager) driverOf(run *conversation.Run) driver {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.driven[run.ID()]
-}
-
 func (c *external) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
@@ -38,53 +39,67 @@ func (m *Manager) Earlier(ctx context.Context, name, cursor string, consent bool
 	if err != nil {
 		return EarlierPage{}, err
 	}
+	return m.past.list(ctx, *p, cursor)
+}
+
+// past lists the conversations that agents had before.
+type past struct {
+	m      *base
+	asking chan struct{} // has something while an agent is asked: one at a time
+
+	mu     sync.Mutex
+	titles map[string]map[string]string // by profile and id, as they were listed last
+}
+
+func (h *past) list(ctx context.Context, p profile.Profile, cursor string) (EarlierPage, error) {
 	if cursor != "" && !usable(cursor) {
 		return EarlierPage{}, fmt.Errorf("cursor: %.40q is none; leave it out, or take next of the list before", cursor)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, fmt.Errorf("%s has not told its conversations within %s; try again, or start a new run", p.Title, askTime))
 	defer cancel()
-	defer context.AfterFunc(m.base, cancel)()
+	defer context.AfterFunc(h.m.ctx, cancel)()
 	select {
-	case m.asking <- struct{}{}:
-		defer func() { <-m.asking }()
+	case h.asking <- struct{}{}:
+		defer func() { <-h.asking }()
 	case <-ctx.Done():
 		return EarlierPage{}, context.Cause(ctx)
 	}
 	var page EarlierPage
-	if err = ctx.Err(); err == nil {
-		page, err = m.ask(ctx, *p, cursor)
+	err := ctx.Err()
+	if err == nil {
+		page, err = h.ask(ctx, p, cursor)
 	}
 	switch {
-	case m.base.Err() != nil:
+	case h.m.ctx.Err() != nil:
 		return EarlierPage{}, conversation.ErrClosed
 	case ctx.Err() != nil:
 		return EarlierPage{}, context.Cause(ctx)
 	case err != nil:
 		return EarlierPage{}, fmt.Errorf("%s: %w", p.Title, err)
 	}
-	m.keepTitles(p.Name, page.Sessions, cursor == "")
+	h.keepTitles(p.Name, page.Sessions, cursor == "")
 	return page, nil
 }
 
 // ask starts a program, asks it and ends it.
-func (m *Manager) ask(ctx context.Context, p profile.Profile, cursor string) (EarlierPage, error) {
-	s, err := m.open(session.OpenRequest{}, p)
+func (h *past) ask(ctx context.Context, p profile.Profile, cursor string) (EarlierPage, error) {
+	s, err := h.m.open(session.OpenRequest{}, p)
 	if err != nil {
 		return EarlierPage{}, err
 	}
 	defer func() {
-		m.o.Parts().Leave(s.ID)
-		_ = m.o.Sessions.Close(s.ID)
+		h.m.o.Parts().Leave(s.ID)
+		_ = h.m.o.Sessions.Close(s.ID)
 	}()
-	a, streams, err := m.launch(p, s, nil, func(said string) {
-		m.log.Warn("an agent that was asked for its conversations", "agent", p.Name, "left out", said)
+	a, streams, err := h.m.launch(p, s, nil, func(said string) {
+		h.m.log.Warn("an agent that was asked for its conversations", "agent", p.Name, "left out", said)
 	})
 	if err != nil {
 		return EarlierPage{}, err
 	}
 	defer a.stop()
-	a.conn = acp.Open(streams.fromOut, streams.toIn, acp.World{Host: nobody{}}, acp.Options{Log: m.log, Client: m.client(), MaxLine: maxPage, MaxQueued: 2 * maxPage})
-	page, err := m.pages(ctx, a.conn, p.Name, s.Root, cursor)
+	a.conn = acp.Open(streams.fromOut, streams.toIn, acp.World{Host: nobody{}}, acp.Options{Log: h.m.log, Client: h.m.client(), MaxLine: maxPage, MaxQueued: 2 * maxPage})
+	page, err := h.pages(ctx, a.conn, p.Name, s.Root, cursor)
 	var e *acp.Error
 	switch {
 	case errors.Is(err, acp.ErrGone) && ctx.Err() == nil:
@@ -98,16 +113,14 @@ func (m *Manager) ask(ctx context.Context, p profile.Profile, cursor string) (Ea
 }
 
 // pages asks for pages of the list until there is something to show.
-func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor string) (EarlierPage, error) {
+func (h *past) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor string) (EarlierPage, error) {
 	offered, err := conn.Initialize(ctx)
 	if err != nil {
 		return EarlierPage{}, err
 	}
-	m.mu.Lock()
-	if _, known := m.known[agent]; !known {
-		m.known[agent] = offerOf(offered)
+	if _, known := h.m.offers.of(agent); !known {
+		h.m.offers.learn(agent, offerOf(offered))
 	}
-	m.mu.Unlock()
 	page := EarlierPage{Sessions: []Earlier{}}
 	asked, listed := map[string]bool{}, map[string]bool{}
 	for range maxPages {
@@ -116,7 +129,7 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 		if err != nil {
 			return EarlierPage{}, err
 		}
-		page.Sessions = append(page.Sessions, m.earlier(agent, root, list, listed)...)
+		page.Sessions = append(page.Sessions, h.earlier(agent, root, list, listed)...)
 		if next != "" && !usable(next) {
 			return EarlierPage{}, errors.New("it says that there is more, and how to ask for that can't be used")
 		}
@@ -135,10 +148,8 @@ func (m *Manager) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor
 
 // earlier are the conversations of a page that were held in a directory and are not
 // listed yet, each as a person may see it.
-func (m *Manager) earlier(agent, root string, infos []acp.SessionInfo, listed map[string]bool) (list []Earlier) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	open := runRefs(m.store, agent)
+func (h *past) earlier(agent, root string, infos []acp.SessionInfo, listed map[string]bool) (list []Earlier) {
+	open := runRefs(h.m.store, agent)
 	for _, i := range infos {
 		if !usable(i.ID) || listed[i.ID] || i.Dir != "" && filepath.Clean(i.Dir) != root {
 			continue
@@ -183,14 +194,21 @@ func titleOf(title string) string {
 	return title
 }
 
+// title is how a conversation was called when it was listed; "" where it was not.
+func (h *past) title(agent, id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.titles[agent][id]
+}
+
 // keepTitles remembers how conversations are called, for the run that goes on with one.
-func (m *Manager) keepTitles(agent string, list []Earlier, anew bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	titles := m.titles[agent]
+func (h *past) keepTitles(agent string, list []Earlier, anew bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	titles := h.titles[agent]
 	if anew || titles == nil || len(titles) > maxListed {
 		titles = map[string]string{}
-		m.titles[agent] = titles
+		h.titles[agent] = titles
 	}
 	for _, one := range list {
 		titles[one.ID] = one.Title

@@ -17,7 +17,7 @@ import (
 // external drives a run of an agent of the user's over ACP. It starts the agent's program, and starts it
 // again with the next prompt when it has ended.
 type external struct {
-	m       *Manager
+	m       *base
 	run     *conversation.Run
 	profile profile.Profile
 	session *session.Session
@@ -35,7 +35,7 @@ type external struct {
 // warm starts the agent before the first prompt. What goes wrong is told when there
 // is one, and here.
 func (c *external) warm() {
-	if _, err := c.started(c.m.base); err != nil && c.m.base.Err() == nil {
+	if _, err := c.started(c.m.ctx); err != nil && c.m.ctx.Err() == nil {
 		c.tell(conversation.Event{Kind: conversation.Note, Reason: "failed", Text: err.Error()})
 	}
 }
@@ -149,9 +149,7 @@ func (c *external) Close() error {
 	default:
 		err = a.bridge.Close()
 	}
-	c.m.mu.Lock()
-	delete(c.m.driven, c.run.ID())
-	c.m.mu.Unlock()
+	c.m.runs.left(c.run)
 	c.m.o.Parts().Leave(c.session.ID)
 	return errors.Join(err, c.m.o.Sessions.Close(c.session.ID))
 }

@@ -47,12 +47,10 @@ func (m *Manager) Fork(ctx context.Context, run *conversation.Run, at int64) (*c
 	if err != nil {
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
+	c := &external{m: m.base, run: fork, profile: *p, session: s, model: i.Model}
 	m.mu.Lock()
-	m.sessions[s.ID] = append(m.sessions[s.ID], fork)
-	c := &external{m: m, run: fork, profile: *p, session: s, model: i.Model}
-	m.drive(c)
+	m.join(c)
 	m.mu.Unlock()
-	m.follow(fork, 0)
 	if _, err := c.started(ctx); err != nil {
 		return nil, errors.Join(err, fork.Close())
 	}
@@ -63,9 +61,7 @@ func (m *Manager) Fork(ctx context.Context, run *conversation.Run, at int64) (*c
 // its agent.
 func (m *Manager) mayFork(run *conversation.Run, at int64) error {
 	i := run.Info()
-	m.mu.Lock()
-	offer, known := m.known[i.Agent]
-	m.mu.Unlock()
+	offer, known := m.offers.of(i.Agent)
 	switch {
 	case known && !slices.Contains(offer.Can, canFork):
 		return ErrNoFork
@@ -90,11 +86,11 @@ func (m *Manager) mayFork(run *conversation.Run, at int64) error {
 }
 
 // forkSession has an agent fork the conversation of a run.
-func (m *Manager) forkSession(ctx context.Context, conn *acp.Conn, of string, p acp.SessionParams) (*acp.Session, error) {
+func (c *external) forkSession(ctx context.Context, conn *acp.Conn, of string, p acp.SessionParams) (*acp.Session, error) {
 	if conn.Agent().Capabilities.Session.Fork == nil {
 		return nil, ErrNoFork
 	}
-	run, err := m.store.Get(of)
+	run, err := c.m.store.Get(of)
 	if err != nil {
 		return nil, fmt.Errorf("what it is a fork of: %w; start a new run", err)
 	}

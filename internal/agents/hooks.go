@@ -72,7 +72,7 @@ func (d *own) Shortening(ctx context.Context, itself bool) error {
 
 // Stopping implements loop.Listener. The end of a sub-agent is told as such.
 func (d *own) Stopping(ctx context.Context, last string, again bool) string {
-	if d.m.depth(d.session.ID) > 0 {
+	if d.team.depth(d.session.ID) > 0 {
 		return ""
 	}
 	if o := d.hook(ctx, hooks.Input{Event: hooks.Stop, Last: last, StopActive: again}); o.Decision == hooks.Deny {

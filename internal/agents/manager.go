@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/adapter"
@@ -21,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 	"github.com/sidecar-ls/sidecar-ls/internal/skills"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -102,25 +102,14 @@ type Options struct {
 
 // Manager holds the runs of a workspace.
 type Manager struct {
-	o     Options
-	log   *slog.Logger
-	store *conversation.Store
-	base  context.Context // of all programs
-	end   context.CancelFunc
+	*base
+	team      *subAgents
+	past      past
+	listeners listeners
+	end       context.CancelFunc // of base's context
+	leave     func()             // the sessions, of which it hears what their agents set out to do
 
-	closing   atomic.Bool
-	mu        sync.Mutex
-	known     map[string]Info // what agents say of themselves, by profile, once one was started
-	sessions  map[string][]*conversation.Run
-	driven    map[string]driver            // by run
-	children  map[string]*child            // by run
-	slots     map[string]chan struct{}     // of the sub-agents of a session
-	titles    map[string]map[string]string // of agents' earlier conversations, by profile and id, as they were listed last
-	listeners []*listener
-	following sync.WaitGroup
-	leave     func() // the sessions, of which it hears what their agents set out to do
-
-	asking chan struct{} // has something while an agent is asked what it had: one at a time
+	mu sync.Mutex // held while a run is begun or woken, so that it has one driver, and no two runs have one conversation
 }
 
 // Errors that callers branch on.
@@ -135,23 +124,21 @@ const maxOpen = 256
 
 // New opens the runs of a workspace.
 func New(o Options) (*Manager, error) {
-	m := &Manager{o: o, log: o.Log, known: map[string]Info{}, sessions: map[string][]*conversation.Run{}, driven: map[string]driver{}, children: map[string]*child{}, slots: map[string]chan struct{}{},
-		titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
-	if m.log == nil {
-		m.log = slog.New(slog.DiscardHandler)
-	}
+	m := &Manager{base: &base{o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}}
+	m.team = &subAgents{m: m.base, host: m, children: map[string]*child{}, slots: map[string]chan struct{}{}}
+	m.past = past{m: m.base, titles: map[string]map[string]string{}, asking: make(chan struct{}, 1)}
 	sweepDoors()
-	m.base, m.end = context.WithCancel(context.Background())
+	m.ctx, m.end = context.WithCancel(context.Background())
 	var err error
 	if m.store, err = conversation.Open(conversation.Options{Dir: o.Dir, Log: m.log, Wait: o.Wait, MaxOpen: maxOpen}); err != nil {
 		m.end()
 		return nil, err
 	}
-	m.tidyDocuments()
+	tidyDocuments(o.Shown, m.store, m.log)
 	var left []*conversation.Run
 	for _, i := range m.store.List(true) {
 		if r, err := m.store.Get(i.Run); err == nil {
-			m.sessions[i.Session] = append(m.sessions[i.Session], r)
+			m.runs.join(i.Session, r)
 			switch {
 			case i.State == conversation.Ended:
 			case i.Once:
@@ -161,14 +148,18 @@ func New(o Options) (*Manager, error) {
 				if err != nil {
 					return nil, errors.Join(err, m.Close())
 				}
-				m.follow(r, since)
+				m.listeners.follow(m.ctx, r, since)
 			}
 		}
 	}
 	for _, r := range slices.Backward(left) { // the deepest first: its caller's journal is read then
-		m.forsake(r)
+		m.team.forsake(r)
 	}
-	m.leave = o.Sessions.Follow(m.worked)
+	m.leave = o.Sessions.Follow(func(session string, before, now steps.State) {
+		for _, run := range m.runs.openIn(session) {
+			tell(run, before, now)
+		}
+	})
 	o.Sessions.Absent(m.tellAbsent)
 	return m, nil
 }
@@ -182,9 +173,10 @@ func (m *Manager) Close() error {
 		m.o.Sessions.Absent(nil)
 	}
 	m.end()
-	m.following.Wait()
-	m.asking <- struct{}{} // who was being asked has ended
-	<-m.asking
+	m.team.following.Wait()
+	m.listeners.following.Wait()
+	m.past.asking <- struct{}{} // who was being asked has ended
+	<-m.past.asking
 	return err
 }
 
@@ -193,10 +185,9 @@ func (m *Manager) List() []Info {
 	noWorld := m.o.NoWorld()
 	list := []Info{m.ownListed()}
 	for _, p := range m.o.Profiles() {
-		m.mu.Lock()
 		bound, err := m.o.Finder.Bind(p)
-		said, allowed := m.known[p.Name], err == nil && m.o.Kept.Allowed(bound)
-		m.mu.Unlock()
+		allowed := err == nil && m.o.Kept.Allowed(bound)
+		said, _ := m.offers.of(p.Name)
 		why := ""
 		if err = cmp.Or(err, noWorld); err != nil {
 			why = err.Error()
@@ -237,15 +228,12 @@ func (m *Manager) Begin(b Begin) (*conversation.Run, error) {
 		return nil, err
 	}
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	run, err := m.start(b, *p, s)
 	if err != nil {
-		m.mu.Unlock()
 		return nil, errors.Join(err, m.o.Sessions.Close(s.ID))
 	}
-	m.sessions[s.ID] = append(m.sessions[s.ID], run)
-	m.drive(&external{m: m, run: run, profile: *p, session: s, model: b.Model, earlier: b.Resume != ""})
-	m.mu.Unlock()
-	m.follow(run, 0)
+	m.join(&external{m: m.base, run: run, profile: *p, session: s, model: b.Model, earlier: b.Resume != ""})
 	return run, nil
 }
 
@@ -254,7 +242,7 @@ func (m *Manager) start(b Begin, p profile.Profile, s *session.Session) (*conver
 	if has := runRefs(m.store, p.Name)[b.Resume]; has != "" {
 		return nil, fmt.Errorf("%s has this conversation already; prompt that run, or end it first", has)
 	}
-	run, err := m.store.Start(conversation.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.titles[p.Name][b.Resume], p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
+	run, err := m.store.Start(conversation.Spec{Agent: p.Name, Title: cmp.Or(b.Title, m.past.title(p.Name, b.Resume), p.Title), Session: s.ID, Shadow: s.Shadow, Mode: s.Mode()})
 	if err != nil || b.Resume == "" {
 		return run, err
 	}
@@ -264,7 +252,7 @@ func (m *Manager) start(b Begin, p profile.Profile, s *session.Session) (*conver
 // Ready waits until the agent of a run has its conversation. The error is why it has
 // none; the run is ended then.
 func (m *Manager) Ready(ctx context.Context, run *conversation.Run) error {
-	d := m.driverOf(run)
+	d := m.runs.driver(run)
 	if d == nil {
 		return conversation.ErrEnded
 	}
@@ -272,7 +260,7 @@ func (m *Manager) Ready(ctx context.Context, run *conversation.Run) error {
 	go func() {
 		err := d.failure() // it is not started twice to hear that again
 		if err == nil {
-			err = d.ready(m.base)
+			err = d.ready(m.ctx)
 		}
 		ready <- err
 	}()
@@ -286,6 +274,19 @@ func (m *Manager) Ready(ctx context.Context, run *conversation.Run) error {
 		return errors.Join(err, run.Close())
 	}
 	return nil
+}
+
+// join gives a run that was begun just now its driver, and begins to start the agent. m.mu is held.
+func (m *Manager) join(c *external) {
+	m.runs.join(c.session.ID, c.run)
+	m.drive(c)
+	m.listeners.follow(m.ctx, c.run, 0)
+}
+
+// drive gives a run its driver and begins to start the agent. m.mu is held.
+func (m *Manager) drive(c *external) {
+	m.runs.drive(c.run, c)
+	go c.warm()
 }
 
 // allowed finds an agent that can be driven and that a person has allowed what its
@@ -327,26 +328,6 @@ func (m *Manager) profile(name string) (*profile.Profile, error) {
 	return &bound, err
 }
 
-func (m *Manager) find(name string) (string, error) { return m.o.Finder.Programs.Find(name) }
-
-// open opens the session of a run.
-func (m *Manager) open(r session.OpenRequest, p profile.Profile) (*session.Session, error) {
-	if r.ID == "" {
-		r.ID = session.NewID(p.Name)
-	}
-	if r.Mode == "" && r.Under == "" {
-		r.Mode = program.Reviewed
-	}
-	return m.o.Sessions.Open(r)
-}
-
-// drive gives a run its driver and begins to start the agent. m.mu is held.
-func (m *Manager) drive(c *external) {
-	m.driven[c.run.ID()] = c
-	c.run.Attach(c)
-	go c.warm()
-}
-
 // Get returns a run. One that was left by an earlier process has its agent again
 // when it is needed: see Wake.
 func (m *Manager) Get(id string) (*conversation.Run, error) { return m.store.Get(id) }
@@ -357,12 +338,10 @@ func (m *Manager) Runs(all bool) []conversation.Info { return m.store.List(all) 
 // Request returns the run, and the request in it, after which a pending change of
 // these sessions was made.
 func (m *Manager) Request(sessions []string, hunk string) (run string, r conversation.Request, ok bool) {
-	m.mu.Lock()
 	var all []*conversation.Run
 	for _, s := range sessions {
-		all = append(all, m.sessions[s]...)
+		all = append(all, m.runs.in(s)...)
 	}
-	m.mu.Unlock()
 	for _, one := range all {
 		if made, has := one.MadeAfter(hunk); has && (!ok || made.Seq > r.Seq) {
 			run, r, ok = one.ID(), made, true
@@ -410,6 +389,6 @@ func (m *Manager) Wake(run *conversation.Run) error {
 	if i.Agent == Builtin {
 		return m.driveOwn(run, s, loop.Options{})
 	}
-	m.drive(&external{m: m, run: run, profile: *p, session: s})
+	m.drive(&external{m: m.base, run: run, profile: *p, session: s})
 	return nil
 }

@@ -2,9 +2,9 @@ package agents
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
 // ModeSet has the runs of a session keep its mode, which they have again after a restart,
@@ -12,14 +12,13 @@ import (
 func (m *Manager) ModeSet(session, mode string) {
 	m.modeIs(session, mode, func(run *conversation.Run) {
 		if s, err := m.o.Sessions.Get(session); err == nil && run.Info().Agent == Builtin {
-			s.Tell(m.modeWords(mode))
+			s.Tell(modeWords(mode, m.o.Mode(mode)))
 		}
 	})
 }
 
 // modeWords are what an agent is told whose mode a person has set.
-func (m *Manager) modeWords(name string) string {
-	mode := m.o.Mode(name)
+func modeWords(name string, mode policy.Mode) string {
 	words := fmt.Sprintf("The mode is %s from now on, whatever was said of it before: %s", name, mode.Help)
 	if mode.OnlyReads() {
 		words += " Nothing may be changed until the user has approved a plan."
@@ -29,11 +28,8 @@ func (m *Manager) modeWords(name string) string {
 
 // modeIs is ModeSet with what is done for each run whose mode was another one.
 func (m *Manager) modeIs(session, mode string, changed func(*conversation.Run)) {
-	m.mu.Lock()
-	all := slices.Clone(m.sessions[session])
-	m.mu.Unlock()
-	m.modeBelow(session)
-	for _, run := range all {
+	m.team.modeBelow(session)
+	for _, run := range m.runs.in(session) {
 		if i := run.Info(); i.State == conversation.Ended || i.Mode == mode {
 			continue
 		}
@@ -41,22 +37,5 @@ func (m *Manager) modeIs(session, mode string, changed func(*conversation.Run)) 
 		if err := run.Emit(conversation.Event{Kind: conversation.Note, Reason: "mode", Mode: mode}); err != nil {
 			m.log.Warn("the mode of a run is not kept", "run", run.ID(), "error", err)
 		}
-	}
-}
-
-// modeBelow tells the sub-agents of a session their mode, which follows its own: they are
-// never more than their caller.
-func (m *Manager) modeBelow(session string) {
-	for _, k := range m.below(session) {
-		if k.parent == session {
-			m.tellMode(k)
-		}
-	}
-}
-
-// tellMode tells a sub-agent its mode, if it was told another one.
-func (m *Manager) tellMode(k *child) {
-	if s, err := m.o.Sessions.Get(k.session); err == nil { // it may have ended
-		m.ModeSet(s.ID, s.Mode())
 	}
 }

@@ -40,7 +40,8 @@ type Backends interface {
 // own is the driver of a run of our own agent, and its host.
 type own struct {
 	*loop.Agent
-	m       *Manager
+	m       *base
+	team    below
 	run     *conversation.Run
 	session *session.Session
 
@@ -53,9 +54,17 @@ type own struct {
 	offered string // what views were told of its skills
 }
 
+// below is what a run of our own agent does with the sub-agents below it: *subAgents.
+type below interface {
+	depth(session string) int
+	stopBelow(session string)
+	endBelow(session string)
+	sweepBelow(run string)
+}
+
 // openOwn opens our own agent for a run.
 func (m *Manager) openOwn(run *conversation.Run, s *session.Session, o loop.Options) (*own, error) {
-	d := &own{m: m, run: run, session: s, before: checkpoint.Open(m.store.Before(run.ID()))}
+	d := &own{m: m.base, team: m.team, run: run, session: s, before: checkpoint.Open(m.store.Before(run.ID()))}
 	o.Run, o.Host, o.Log, o.Journal, o.Close = run, d, m.log, m.store.Beside(run.ID()), d.left
 	var err error
 	if d.Agent, err = loop.Open(o); err != nil {
@@ -67,12 +76,10 @@ func (m *Manager) openOwn(run *conversation.Run, s *session.Session, o loop.Opti
 
 // left ends what the agent's session has.
 func (d *own) left() error {
-	d.m.mu.Lock()
-	delete(d.m.driven, d.run.ID())
-	d.m.mu.Unlock()
-	d.m.endBelow(d.session.ID)
+	d.m.runs.left(d.run)
+	d.team.endBelow(d.session.ID)
 	if !d.m.closing.Load() {
-		d.m.sweepBelow(d.run.ID())
+		d.team.sweepBelow(d.run.ID())
 	}
 	d.m.o.Parts().Leave(d.session.ID)
 	return errors.Join(d.before.Close(), d.m.o.Sessions.Close(d.session.ID))
@@ -85,7 +92,7 @@ func (d *own) Prompt(ctx context.Context, items []conversation.Item) (string, er
 			_ = d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: "title", Title: title})
 		}
 	}
-	if d.m.depth(d.session.ID) == 0 { // of a sub-agent its caller's agent is told
+	if d.team.depth(d.session.ID) == 0 { // of a sub-agent its caller's agent is told
 		d.begins(ctx)
 		if why := d.submits(ctx, items); why != "" {
 			return conversation.Refused, d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: conversation.Refused, Text: why})
@@ -104,7 +111,7 @@ func (d *own) Steer(ctx context.Context, i conversation.Item) error {
 
 // Cancel implements runs.Driver: what is below stops with it.
 func (d *own) Cancel(ctx context.Context) error {
-	d.m.stopBelow(d.session.ID)
+	d.team.stopBelow(d.session.ID)
 	return d.Agent.Cancel(ctx)
 }
 
@@ -279,27 +286,8 @@ func (d *own) Facts() loop.Facts {
 	return f
 }
 
-// ownOf is the driver of the run that a call at the gate is of; nil: it is of none of
-// our own agent's.
-func (m *Manager) ownOf(call string) *own {
-	run, _, _ := strings.Cut(call, ".")
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d, _ := m.driven[run].(*own)
-	return d
-}
-
 // IsOwn reports whether a session is that of a run of our own agent.
-func IsOwn(m *Manager, session string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, d := range m.driven {
-		if own, ok := d.(*own); ok && own.session.ID == session {
-			return true
-		}
-	}
-	return false
-}
+func IsOwn(m *Manager, session string) bool { return m.runs.isOwn(session) }
 
 // Answers to a permission.
 const (
@@ -315,7 +303,7 @@ const confirmed = "CONFIRM"
 // Approve asks people in the run whose agent makes a call; ok is false for a call of
 // nobody here.
 func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Answer, ok bool, err error) {
-	d := m.ownOf(ask.CallID)
+	d := m.runs.ownOf(ask.CallID)
 	if d == nil {
 		return a, false, nil
 	}
@@ -364,7 +352,7 @@ const maxAsked = 32 << 10
 // AskUser asks people in the run whose agent calls ask_user; ok is false for a call of
 // nobody here.
 func (m *Manager) AskUser(ctx context.Context, call, text string, options []string, custom bool) (answer string, ok bool, err error) {
-	d := m.ownOf(call)
+	d := m.runs.ownOf(call)
 	if d == nil {
 		return "", false, nil
 	}

@@ -42,7 +42,7 @@ func (m *Manager) beginOwn(b Begin) (*conversation.Run, error) {
 	if err := m.joined(run, s, loop.Options{Profile: b.Model, Budget: b.Budget}); err != nil {
 		return run, err
 	}
-	if d, ok := m.driverOf(run).(*own); ok {
+	if d, ok := m.runs.driver(run).(*own); ok {
 		d.offer()
 	}
 	return run, nil
@@ -55,7 +55,7 @@ func (m *Manager) Opening(mode, profile string) (o loop.Opening, err error) {
 	if err != nil {
 		return o, err
 	}
-	d := &own{m: m, session: s}
+	d := &own{m: m.base, team: m.team, session: s}
 	d.Agent = loop.Draft(d, profile)
 	o, err = d.Opening()
 	return o, errors.Join(err, m.o.Sessions.Close(s.ID))
@@ -63,14 +63,14 @@ func (m *Manager) Opening(mode, profile string) (o loop.Opening, err error) {
 
 // joined gives a run that was begun just now its driver.
 func (m *Manager) joined(run *conversation.Run, s *session.Session, o loop.Options) error {
+	m.runs.join(s.ID, run)
 	m.mu.Lock()
-	m.sessions[s.ID] = append(m.sessions[s.ID], run)
 	err := m.driveOwn(run, s, o)
 	m.mu.Unlock()
 	if err != nil {
 		return errors.Join(err, run.Close(), m.o.Sessions.Close(s.ID))
 	}
-	m.follow(run, 0)
+	m.listeners.follow(m.ctx, run, 0)
 	return nil
 }
 
@@ -80,8 +80,7 @@ func (m *Manager) driveOwn(run *conversation.Run, s *session.Session, o loop.Opt
 	if err != nil {
 		return err
 	}
-	m.driven[run.ID()] = d
-	run.Attach(d)
+	m.runs.drive(run, d)
 	return nil
 }
 
@@ -90,7 +89,7 @@ func (m *Manager) ownFor(run *conversation.Run) (*own, error) {
 	if err := m.Wake(run); err != nil {
 		return nil, err
 	}
-	d, ok := m.driverOf(run).(*own)
+	d, ok := m.runs.driver(run).(*own)
 	switch i := run.Info(); {
 	case i.State == conversation.Running || i.State == conversation.Waiting:
 		return nil, errors.New("it works on a prompt: wait until it has stopped, or stop it with sidecar.agent.cancel")
@@ -153,7 +152,7 @@ func (m *Manager) Budget(run *conversation.Run, b loop.Budget) error {
 	if err := m.Wake(run); err != nil {
 		return err
 	}
-	d, ok := m.driverOf(run).(*own)
+	d, ok := m.runs.driver(run).(*own)
 	if !ok {
 		return conversation.ErrEnded
 	}
@@ -162,7 +161,7 @@ func (m *Manager) Budget(run *conversation.Run, b loop.Budget) error {
 
 // Used is what the agent of a run and its sub-agents have used.
 func (m *Manager) Used(run *conversation.Run) (loop.Usage, error) {
-	d, ok := m.driverOf(run).(*own)
+	d, ok := m.runs.driver(run).(*own)
 	if !ok {
 		return loop.Usage{}, ErrNotOwn
 	}

@@ -42,11 +42,11 @@ func (a *agent) stop() {
 
 // launch starts an agent's program in the world of a session, with what of the user's
 // its profile gives. said hears what of its writing was not taken over.
-func (m *Manager) launch(p profile.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
-	if err := m.o.Finder.Ready(m.base, p); err != nil {
+func (b *base) launch(p profile.Profile, s *session.Session, readable []string, said func(string)) (*agent, *streams, error) {
+	if err := b.o.Finder.Ready(b.ctx, p); err != nil {
 		return nil, nil, err
 	}
-	grant, err := m.o.Kept.Grant(p, s.Root)
+	grant, err := b.o.Kept.Grant(p, s.Root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,10 +55,10 @@ func (m *Manager) launch(p profile.Profile, s *session.Session, readable []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	a.program, err = program.Begin(m.base, m.o.Parts(), s, program.Request{
+	a.program, err = program.Begin(b.ctx, b.o.Parts(), s, program.Request{
 		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
 		Host: confine.Hosted{
-			Stdin: streams.in, Env: p.Environ(os.Environ(), m.find), Pass: p.Env, Network: p.Network,
+			Stdin: streams.in, Env: p.Environ(os.Environ(), b.find), Pass: p.Env, Network: p.Network,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,
 		},
 		Out: streams.out, Err: a.said, Started: streams.closeTheirs,
@@ -81,8 +81,8 @@ func (m *Manager) launch(p profile.Profile, s *session.Session, readable []strin
 }
 
 // client is who agents are told to talk to.
-func (m *Manager) client() acp.Implementation {
-	return acp.Implementation{Name: "sidecar-ls", Version: m.o.Version}
+func (b *base) client() acp.Implementation {
+	return acp.Implementation{Name: "sidecar-ls", Version: b.o.Version}
 }
 
 // streams are the pipes between us and a program.

@@ -65,7 +65,7 @@ func (d *done) soFar() (files, checks []string) {
 
 // transcript keeps all that a sub-agent said and did for its caller, and returns its
 // cursor; "" where that can't be.
-func (m *Manager) transcript(k *child) string {
+func (a *subAgents) transcript(k *child) string {
 	var b strings.Builder
 	for since := int64(0); ; {
 		events, next, err := k.run.History(since, 0, 0)
@@ -94,7 +94,7 @@ func (m *Manager) transcript(k *child) string {
 	if len(text) > maxTranscript {
 		text = strings.ToValidUTF8(text[len(text)-maxTranscript:], "")
 	}
-	cursor, err := m.o.Gate().Keep(k.parent, text)
+	cursor, err := a.m.o.Gate().Keep(k.parent, text)
 	if err != nil {
 		return "" // its caller has gone
 	}

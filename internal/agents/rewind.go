@@ -35,11 +35,7 @@ func (d *own) takenOver(files workspace.Files, changes []workspace.Change) error
 
 // above is the agent that this one is a sub-agent of; nil: of none.
 func (d *own) above() *own {
-	parent := d.run.Info().Parent
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	above, _ := d.m.driven[parent].(*own)
-	return above
+	return d.m.runs.own(d.run.Info().Parent)
 }
 
 // ErrNoRewind says that an agent's run can't be rewound.
@@ -70,7 +66,7 @@ func (m *Manager) Rewind(ctx context.Context, run *conversation.Run, at int64, w
 	if place == "" && what != RewindFiles {
 		return fmt.Errorf("nothing was said after the event %d", at)
 	}
-	if err := m.stopAfter(ctx, d, at); err != nil {
+	if err := m.team.stopAfter(ctx, d, at); err != nil {
 		return err
 	}
 	note, work := conversation.Event{Kind: conversation.Note, Reason: loop.NoteRewound}, d.session.Work.Now()
@@ -111,15 +107,15 @@ func (m *Manager) Rewind(ctx context.Context, run *conversation.Run, at int64, w
 
 // stopAfter stops the sub-agents that were begun after an event and work on, with those
 // below them. What they made is taken over when it returns, and not after the rewind.
-func (m *Manager) stopAfter(ctx context.Context, d *own, at int64) error {
+func (a *subAgents) stopAfter(ctx context.Context, d *own, at int64) error {
 	events, _, err := d.run.History(at, 0, 0)
 	if err != nil {
 		return err
 	}
 	var all []*child
-	for _, k := range m.below(d.session.ID) {
+	for _, k := range a.below(d.session.ID) {
 		if slices.ContainsFunc(events, func(e conversation.Event) bool { return e.Kind == conversation.Child && e.Child == k.run.ID() }) {
-			all = append(append(all, k), m.below(k.session)...)
+			all = append(append(all, k), a.below(k.session)...)
 		}
 	}
 	halt(all)

@@ -12,7 +12,7 @@ var errOver = errors.New("the command has ended already")
 // Stop ends the command of a call alone, and tells that in the run. The agent hears
 // that its command was ended, and goes on.
 func (m *Manager) Stop(run *conversation.Run, call string) error {
-	d := m.driverOf(run)
+	d := m.runs.driver(run)
 	if d == nil {
 		return errIdle
 	}

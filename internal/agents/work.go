@@ -1,8 +1,6 @@
 package agents
 
 import (
-	"slices"
-
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
@@ -12,27 +10,12 @@ import (
 func (d *own) recall() error { return d.session.Work.Keep(d.Work(), d.KeepWork) }
 
 // Has reports whether a session is that of a run that has not ended.
-func (m *Manager) Has(session string) bool { return len(m.runsIn(session)) > 0 }
-
-// runsIn are the runs in a session that have not ended.
-func (m *Manager) runsIn(session string) []*conversation.Run {
-	m.mu.Lock()
-	all := slices.Clone(m.sessions[session])
-	m.mu.Unlock()
-	return slices.DeleteFunc(all, func(r *conversation.Run) bool { return r.Info().State == conversation.Ended })
-}
-
-// worked tells, in the runs of a session, what its agent has set out to do.
-func (m *Manager) worked(session string, before, now steps.State) {
-	for _, run := range m.runsIn(session) {
-		tell(run, before, now)
-	}
-}
+func (m *Manager) Has(session string) bool { return len(m.runs.openIn(session)) > 0 }
 
 // tellWork tells what the agent of a run has set out to do, and how that changed; before
 // is nil in a run that was told nothing.
 func (m *Manager) tellWork(run *conversation.Run, before *steps.State) {
-	d, ok := m.driverOf(run).(*own)
+	d, ok := m.runs.driver(run).(*own)
 	if !ok {
 		return
 	}

@@ -133,7 +133,7 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 	if r.OutputLimit != nil && *r.OutputLimit >= 0 && *r.OutputLimit < maxTerminal {
 		t.limit = int(*r.OutputLimit)
 	}
-	p, err := program.Begin(w.m.base, w.m.o.Parts(), w.session, program.Request{
+	p, err := program.Begin(w.m.ctx, w.m.o.Parts(), w.session, program.Request{
 		Argv: argv, Dir: dir, Host: confine.Hosted{Env: env, Pass: pass, InPlace: true}, Out: t, Err: t,
 	})
 	if err != nil {

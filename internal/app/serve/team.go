@@ -12,12 +12,12 @@ import (
 // team is the agents of a client, for the tools by which one has others work.
 type team struct{ a *Agents }
 
-func (c team) manager() (*agents.Manager, error) {
+func (c team) agents() (agents.Team, error) {
 	m, err := c.a.Manager()
 	if err != nil {
 		return nil, tools.Errorf(tools.Unavailable, "no agents can work for you here (%v); do the task yourself", err)
 	}
-	return m, nil
+	return m.Team(), nil
 }
 
 // Offers reports whether a tool has what it needs to work for a session: best_of a run of
@@ -39,72 +39,72 @@ func (c team) Offers(session, tool string) bool {
 
 // Spawn implements agenttools.Team, as do its neighbours.
 func (c team) Spawn(ctx context.Context, by agenttools.Caller, t agenttools.Task) (agenttools.Report, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return agenttools.Report{}, err
 	}
-	return m.Spawn(ctx, by, t)
+	return team.Spawn(ctx, by, t)
 }
 
 // Best has several agents do one task.
 func (c team) Best(ctx context.Context, by agenttools.Caller, task string, n int) (agenttools.Choice, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return agenttools.Choice{}, err
 	}
-	return m.Best(ctx, by, task, n)
+	return team.Best(ctx, by, task, n)
 }
 
 // Delegate asks the user's own model.
 func (c team) Delegate(ctx context.Context, by agenttools.Caller, task string) (agenttools.Report, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return agenttools.Report{}, err
 	}
-	return m.Delegate(ctx, by, task)
+	return team.Delegate(ctx, by, task)
 }
 
 // List lists sub-agents.
 func (c team) List(by agenttools.Caller) ([]agenttools.Member, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return nil, err
 	}
-	return m.ListTeam(by)
+	return team.List(by)
 }
 
 // Send tells a sub-agent something.
 func (c team) Send(by agenttools.Caller, id, text string) error {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return err
 	}
-	return m.Send(by, id, text)
+	return team.Send(by, id, text)
 }
 
 // Wait waits for sub-agents.
 func (c team) Wait(ctx context.Context, by agenttools.Caller, ids []string, all bool, late time.Duration) ([]agenttools.Member, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return nil, err
 	}
-	return m.Wait(ctx, by, ids, all, late)
+	return team.Wait(ctx, by, ids, all, late)
 }
 
 // Cancel stops a sub-agent.
 func (c team) Cancel(by agenttools.Caller, id string) (agenttools.Member, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return agenttools.Member{}, err
 	}
-	return m.CancelChild(by, id)
+	return team.Cancel(by, id)
 }
 
 // Propose implements agenttools.Plans.
 func (c team) Propose(ctx context.Context, by agenttools.Caller, plan string) (agenttools.Decision, error) {
-	m, err := c.manager()
+	team, err := c.agents()
 	if err != nil {
 		return agenttools.Decision{}, err
 	}
-	return m.Propose(ctx, by, plan)
+	return team.Propose(ctx, by, plan)
 }
