@@ -160,3 +160,14 @@ test('in a narrow window a diff that is opened puts the agent\'s bar away, and i
   await me.command('View: Close All Editors');
   await page.setViewportSize(was);
 });
+
+test('the page is there again after the window was reloaded, with its tab', async () => {
+  ada.end();
+  await eventually('it has ended', async () => (await me.rows('Agents')).some(r => /^ada ?Ready · Count words/.test(r)));
+  await (await me.manage('Metrics')).locator('th code', { hasText: 'edit_file' }).waitFor();
+  await me.kept('metrics');
+  await page.reload({ waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+  const f = await eventually('the page', () => me.frame('[role=tab][aria-selected=true]:text-is("Metrics")'));
+  await f.locator('.about', { hasText: 'since the server started' }).waitFor(); // another server counts anew
+});
