@@ -33,7 +33,7 @@ export type ToPage =
   /** Text for the composer, behind what is there; or in its place, or before it. */
   | { type: 'draft'; text: string; replace?: boolean; before?: boolean }
   /** What became of something that the page asked for, in a sentence; it stands above the composer. */
-  | { type: 'told'; text: string; error?: boolean };
+  | { type: 'notice'; text: string; error?: boolean };
 
 export interface View {
   health: 'starting' | 'running' | 'stopped' | 'failed';

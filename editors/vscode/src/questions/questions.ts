@@ -80,11 +80,11 @@ export class Questions {
         this.open = this.open.filter(o => o !== q);
         this.forget(q, a !== null);
         resolve(a);
-        this.tell();
+        this.update();
       });
       token.onCancellationRequested(() => q.answer(null));
       this.open = [...this.open, q];
-      this.tell();
+      this.update();
       if (q.kind === 'approve' && grave(q.params)) {
         this.modal = this.modal.then(() => this.open.includes(q) ? this.dialog(q) : undefined).catch(() => undefined);
       } else {
@@ -93,7 +93,7 @@ export class Questions {
     });
   }
 
-  private tell(): void {
+  private update(): void {
     void vscode.commands.executeCommand('setContext', 'sidecar.questions', this.open.length);
     this.changed.fire();
   }
