@@ -96,9 +96,14 @@ test('an empty filter result says so, and a server that is down can be started f
   await me.ask({ eval: `await vscode.workspace.getConfiguration('sidecar').update('server.path', '/nowhere/else', vscode.ConfigurationTarget.Global)` });
   const f = await me.manage('Tools');
   await f.locator('.note', { hasText: 'The server is not running' }).waitFor();
+  const toast = me.toast('The setting sidecar.server.path names /nowhere/else: there is no such file.');
+  await toast.waitFor();
   await me.shot('manage-down');
-  await me.ask({ eval: `await vscode.workspace.getConfiguration('sidecar').update('server.path', undefined, vscode.ConfigurationTarget.Global)` });
+  assert.equal(await page.locator('.notification-toast').count(), 1, 'and nothing else is reported');
+  assert.deepEqual((await toast.locator('.monaco-button').allInnerTexts()).map(text => text.trim()).filter(Boolean), ['Use the Bundled Server']);
+  await toast.locator('.monaco-button', { hasText: 'Use the Bundled Server' }).click();
   await f.locator('.item').nth(1).waitFor();
+  assert.equal(await me.ask({ eval: `return vscode.workspace.getConfiguration('sidecar').get('server.path')` }), '');
   await me.command('Notifications: Clear All Notifications');
   await me.command('View: Close All Editors');
 });

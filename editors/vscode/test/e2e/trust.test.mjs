@@ -47,6 +47,7 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
     // Now the workspace names the server, and it can't run: that is said.
     await me.told('sidecar.server.path');
+    await page.locator('.notification-list-item', { hasText: 'sidecar.server.path' }).locator('.monaco-button', { hasText: 'Open Settings' }).waitFor(); // the project's file is not changed by a click
     await eventually('the editor of trust is closed', async () => {
       if (await page.locator('.workspace-trust-editor').count() === 0) { return true; }
       await me.command('View: Close All Editors');
