@@ -42,6 +42,9 @@ export class Questions {
     const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => about(x, q)) ?? this.shown() : x ?? this.open[0]);
     const commands: Record<string, (x?: Question | vscode.Uri) => unknown> = {
       'sidecar.allow': x => this.allow(of(x), 'once'),
+      'sidecar.allowInTitle': x => this.allow(of(x), 'once'), // the title of a diff has room for words; a row of the view has icons
+      'sidecar.denyInTitle': x => this.deny(of(x)),
+      'sidecar.answerInTitle': x => this.choose(of(x)),
       'sidecar.allowSession': x => this.allow(of(x), 'session'),
       'sidecar.allowPattern': x => this.allow(of(x), 'pattern'),
       'sidecar.deny': x => this.deny(of(x)),

@@ -291,12 +291,16 @@ test('an approval that is denied changes nothing; the agent is told why', async 
   await eventually('the row is gone', async () => await me.row('guide.txt', 'Agents').count() === 0);
 });
 
+// The words in the title of an editor.
+const titled = async () => (await page.locator('.editor-actions .action-label').allInnerTexts()).map(text => text.trim()).filter(Boolean);
+
 test('an approval that is given lets it happen', async () => {
   await me.command('Notifications: Clear All Notifications');
   const call = edit('docs/guide.txt', 12, 'twelve\n');
   await me.view('Agents').locator('.monaco-list-row').first().waitFor();
   await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
   await me.shot('question-diff');
+  assert.deepEqual(await titled(), ['Allow Once', 'Deny', 'More…']);
   await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
   assert.ok(disk('docs/guide.txt').includes('twelve\n'));
   await eventually('the diff is closed', async () => await page.locator('.tab').count() === 0);
@@ -309,6 +313,7 @@ test('an approval of several files is one editor of all their diffs, which close
   const diffs = page.locator('.multiDiffEntry');
   await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'both diffs', async () => { const text = await me.text(diffs); return /guide\.txt/.test(text) && /fourteen/.test(text) && /new\.txt/.test(text) && /all new/.test(text); });
   await me.shot('question-files');
+  assert.deepEqual(await titled(), ['Allow Once', 'Deny', 'More…']);
   assert.ok(disk('docs/guide.txt').includes('line 14\n'));
   await me.click(me.title('Allow Once'), 'answered', async () => fs.existsSync(path.join(box.ws, 'docs/new.txt')));
   assert.equal((await call).ok, true);
