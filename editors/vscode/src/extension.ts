@@ -42,6 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   review.onDidSee(() => void did('see'));
   review.onDidDecide(({ accepted }) => { if (accepted > 0) { void did('accept'); } });
+  [review, questions].forEach(shows => shows.onDidShowDiff(() => agent.measure()));
   [questions, agent].forEach(q => q.onDidAllow(() => void did('allow')));
   activity.author = agent.author;
   status.ofRun = () => agent.shownMode;

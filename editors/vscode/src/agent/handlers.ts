@@ -26,7 +26,7 @@ export interface Whole {
   showLog(): void;
   restart(): unknown;
   seen(): void;
-  sized(pane: Pane, size: Size): void;
+  sized(pane: Pane, size: Size): Promise<void>;
 }
 
 /** Handles what a page sends, until it is gone. */

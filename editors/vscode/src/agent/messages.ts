@@ -169,8 +169,8 @@ const shapes = {
 
   /** The questions that are on the screen, for as long as nothing else is said. */
   seen: { questions: list(id, 300) },
-  /** How wide the window and the page are, as was asked. */
-  size: { window: whole, own: whole },
+  /** How wide the window and the page are, as was asked; whether the page has the focus, and whether a message is being typed. */
+  size: { window: whole, own: whole, focused: maybe(yes), typing: maybe(yes) },
   do: { what: one('showLog', 'restart', 'trust', 'addAgent', 'howToInstall'), agent: maybe(id) },
 };
 

@@ -83,7 +83,6 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       this.showViews();
     });
     pending.onDidChange(() => this.showChanges());
-    review.onDidSee(() => this.side?.put('measure', () => ({ type: 'measure' })));
   }
 
   /** Takes what the server tells of a run. */
@@ -249,10 +248,16 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     }
   }
 
-  // In a narrow window the bar is put away when a person opens a diff; the view Agents and Ctrl+Alt+Home bring it back.
-  private makeRoom(pane: Pane, size: Size): void {
+  /** Asks the page in the bar how wide it is, as a diff is on the screen. */
+  measure(): void { this.side?.put('measure', () => ({ type: 'measure' })); }
+
+  // In a narrow window the bar is put away when a diff opens; the view Agents and Ctrl+Alt+Home bring it back.
+  private async makeRoom(pane: Pane, size: Size): Promise<void> {
     if (pane === this.side && pane.visible() && crowds(size)) {
-      void vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+      await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+      if (size.focused) {
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup'); // or nothing has the focus
+      }
     }
   }
 

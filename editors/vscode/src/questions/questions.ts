@@ -20,6 +20,9 @@ export class Questions {
   private readonly given = new vscode.EventEmitter<void>();
   /** A person has allowed something. */
   readonly onDidAllow = this.given.event;
+  private readonly diffs = new vscode.EventEmitter<void>();
+  /** The diff of a question is on the screen. */
+  readonly onDidShowDiff = this.diffs.event;
   open: Question[] = [];
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
@@ -226,6 +229,7 @@ export class Questions {
         return [after, f.kind === 'create' ? undefined : before, f.kind === 'delete' ? undefined : after];
       }));
     }
+    this.diffs.fire();
   }
 
   // The documents of a file as it is and as it would be. The question has but the lines that change and those around; the

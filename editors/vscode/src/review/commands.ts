@@ -25,6 +25,9 @@ export class Review {
   private readonly seen = new vscode.EventEmitter<void>();
   /** A person has looked at a change. */
   readonly onDidSee = this.seen.event;
+  private readonly diffShown = new vscode.EventEmitter<void>();
+  /** A diff is on the screen, by a person or by itself. */
+  readonly onDidShowDiff = this.diffShown.event;
   private deciding: { uris: Set<string>; order: string[]; what: Decided['what'] } = { uris: new Set(), order: [], what: 'accept' };
   private opened = false; // the first change was
 
@@ -75,7 +78,7 @@ export class Review {
     };
     return vscode.Disposable.from(
       ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.reporting(() => run(...args)))),
-      this.decided, this.seen,
+      this.decided, this.seen, this.diffShown,
       vscode.window.onDidChangeActiveTextEditor(() => this.context()),
       this.pending.onDidChange(() => { this.context(); void this.first(); }),
     );
@@ -383,6 +386,7 @@ export class Review {
     } else {
       await vscode.commands.executeCommand('vscode.diff', sideUri(edit, 'base'), sideUri(edit, 'proposed'), title, options);
     }
+    this.diffShown.fire();
   }
 
   /** Who has proposed it, as people call them. */
@@ -412,6 +416,7 @@ export class Review {
     if (edits.length > 0) {
       this.seen.fire();
       await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), e.kind === 'create' ? undefined : sideUri(e, 'base'), sideUri(e, 'proposed')]));
+      this.diffShown.fire();
     }
   }
 }

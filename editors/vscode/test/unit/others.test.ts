@@ -252,6 +252,7 @@ test('metrics are shares of the longest bar, and the most called tool comes firs
 
 test('the Agent view crowds a diff in a narrow window, and where its width is not known it stays', () => {
   assert.deepEqual([{ window: 900, own: 300 }, { window: 1100, own: 300 }, { window: 1200, own: 500 }, { window: 0, own: 300 }].map(crowds), [true, false, true, false]);
+  assert.deepEqual([crowds({ window: 900, own: 300, focused: true }), crowds({ window: 900, own: 300, focused: true, typing: true })], [true, false], 'while somebody types there it stays');
 });
 
 test('messages of the page "Manage" are checked', () => {

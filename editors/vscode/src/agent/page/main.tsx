@@ -197,7 +197,10 @@ document.addEventListener('keydown', e => {
 
 window.addEventListener('message', e => {
   const m = e.data as ToPage;
-  if (m.type === 'measure') { app.send({ type: 'size', window: Math.max(0, Math.round(window.outerWidth)), own: window.innerWidth }); } else { app.take(m); }
+  if (m.type === 'measure') {
+    const focused = document.hasFocus(), typing = focused && app.draft !== '' && document.activeElement?.matches('.composer textarea') === true;
+    app.send({ type: 'size', window: Math.max(0, Math.round(window.outerWidth)), own: window.innerWidth, focused, typing });
+  } else { app.take(m); }
 });
 window.addEventListener('resize', () => app.redraw());
 setInterval(() => {
