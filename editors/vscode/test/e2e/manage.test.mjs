@@ -85,7 +85,7 @@ test('a command brings to its tab, and what can\'t be done is not offered', asyn
   await (await me.manage('Shadow Workspaces')).getByRole('button', { name: 'Create' }).waitFor();
   await me.agent('sidecar.session.open', { id: 'release', mode: 'audit' });
   await me.agent('sidecar.mcpReconnect').catch(() => {}); // without a row it asks, and there is none
-  await me.told('nothing that this could be done with');
+  await me.notified('nothing that this could be done with');
   await me.command('Notifications: Clear All Notifications');
   const sessions = await me.manage('Sessions');
   await sessions.locator('.item', { hasText: 'release' }).getByRole('button', { name: 'Close' }).click();

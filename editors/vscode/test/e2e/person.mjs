@@ -160,7 +160,7 @@ export function person(page, { agentPort, shots }) {
     dialog: page.locator('.monaco-dialog-box'),
     toast: message => page.locator('.notification-toast', { hasText: message }),
     /** A message, wherever it is by now: those that nobody answers go from the screen into the list. */
-    async told(message) {
+    async notified(message) {
       await eventually(`the message ${message}`, async () => {
         if (await me.toast(message).count() > 0) { return true; }
         await me.command('Notifications: Show Notifications');
