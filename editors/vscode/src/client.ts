@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { ClientCapabilities, LanguageClient, LanguageClientOptions, StaticFeature } from 'vscode-languageclient/node';
 import { askVersion, candidates, find, type Failed, type Found } from './binary';
-import { serverPath, settings } from './config';
+import { clearServerPath, ownServerPath, serverPath, settings } from './config';
 
 /** The server is started again this many times within that many milliseconds, and then no more. */
 const restarts = { most: 4, within: 180_000 };
@@ -60,6 +60,15 @@ export class Server implements vscode.Disposable {
   async restart(): Promise<void> {
     this.crashes = [];
     await this.queue(async () => { await this.stopNow(); await this.startNow(); });
+  }
+
+  // In the queue: a server that is about to stop could not take it, and the library would report that.
+  private configure(): Promise<void> {
+    return this.queue(async () => {
+      if (this.health === 'running') {
+        await this.client?.sendNotification('workspace/didChangeConfiguration', { settings: { sidecar: settings(this.context.extension) } });
+      }
+    });
   }
 
   // One start or stop at a time, in the order in which they were asked for.
@@ -121,9 +130,7 @@ export class Server implements vscode.Disposable {
             const answers = await next(params, token);
             return Array.isArray(answers) ? answers.map((a, i) => (params.items[i]?.section === 'sidecar' ? settings(this.context.extension) : a)) : answers;
           },
-          didChangeConfiguration: async () => {
-            await this.client?.sendNotification('workspace/didChangeConfiguration', { settings: { sidecar: settings(this.context.extension) } });
-          },
+          didChangeConfiguration: () => this.configure(),
         },
       },
       errorHandler: {
@@ -162,17 +169,29 @@ export class Server implements vscode.Disposable {
   }
 
   private async explain(failed: Failed[]): Promise<void> {
-    const list = failed.map(f => `${f.command}: ${f.error}`).join('\n');
-    this.log.error(list);
-    const settingsButton = vscode.l10n.t('Open Settings'), installButton = vscode.l10n.t('How to Install');
-    const chosen = await this.offer(
-      failed[0]?.from === 'setting'
-        ? vscode.l10n.t('The SideCar server of the setting sidecar.server.path can\'t run: {0}', list)
-        : vscode.l10n.t('There is no SideCar server that runs on this machine ({0}). Install sidecar-ls and restart the server, or name it in the setting sidecar.server.path. Tried: {1}', `${process.platform}-${process.arch}`, list),
-      installButton, settingsButton);
-    if (chosen === installButton) {
+    this.log.error(failed.map(f => `${f.command}: ${f.error}`).join('\n'));
+    const [first] = failed;
+    if (first?.from === 'setting') {
+      return this.explainSetting(first);
+    }
+    const install = vscode.l10n.t('How to Install');
+    if (await this.offer(vscode.l10n.t('No SideCar server runs on this machine ({0}). Install sidecar-ls, then restart the server.', `${process.platform}-${process.arch}`), install) === install) {
       await vscode.env.openExternal(vscode.Uri.parse('https://github.com/sidecar-ls/sidecar-ls/blob/HEAD/docs/install.md'));
-    } else if (chosen === settingsButton) {
+    }
+  }
+
+  // One button leads on: to the bundled server if that runs and nothing but the user's own setting is in its way, else to the setting.
+  private async explainSetting({ command, error }: Failed): Promise<void> {
+    const bundled = candidates('', this.context.extensionPath, process.platform).filter(c => c.from === 'bundled');
+    const runs = ownServerPath() && !Array.isArray(await find(bundled, program => askVersion(program, vscode.l10n.t)));
+    const button = runs ? vscode.l10n.t('Use the Bundled Server') : vscode.l10n.t('Open Settings');
+    if (await vscode.window.showErrorMessage(vscode.l10n.t('SideCar can\'t start its server. The setting sidecar.server.path names {0}: {1}.', command, error), button) !== button) {
+      return;
+    }
+    if (runs) {
+      await clearServerPath(); // the change starts the server
+    }
+    if (!runs || serverPath()) {
       await vscode.commands.executeCommand('workbench.action.openSettings', 'sidecar.server.path');
     }
   }

@@ -27,4 +27,12 @@ function serverKeys(extension: vscode.Extension<unknown>): string[] {
   return sections.flatMap(s => Object.keys(s.properties ?? {})).map(k => k.replace(/^sidecar\./, '')).filter(k => !own.includes(k));
 }
 
+/** Whether the user's settings name a server, and the project's do not: then it can be cleared without a change of the project. */
+export function ownServerPath(): boolean {
+  const at = vscode.workspace.getConfiguration('sidecar').inspect('server.path');
+  return at?.globalValue !== undefined && at.workspaceValue === undefined && at.workspaceFolderValue === undefined;
+}
+
+export const clearServerPath = () => vscode.workspace.getConfiguration('sidecar').update('server.path', undefined, vscode.ConfigurationTarget.Global);
+
 export const serverPath = () => vscode.workspace.getConfiguration('sidecar').get<string>('server.path', '').trim();

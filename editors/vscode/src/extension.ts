@@ -17,7 +17,7 @@ import { Output } from './review/output';
 import { registerSides } from './review/sides';
 import { Pending } from './review/store';
 import { PendingTree } from './review/tree';
-import { tellSelection } from './selection';
+import { sendSelection } from './selection';
 import { Status } from './status';
 import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
@@ -42,6 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   review.onDidSee(() => void did('see'));
   review.onDidDecide(({ accepted }) => { if (accepted > 0) { void did('accept'); } });
+  [review, questions].forEach(shows => shows.onDidShowDiff(() => agent.measure()));
   [questions, agent].forEach(q => q.onDidAllow(() => void did('allow')));
   activity.author = agent.author;
   status.ofRun = () => agent.shownMode;
@@ -65,7 +66,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log, pending, output, tree, activity, status, ...Object.values(lists), manage, manage.register(), new AgentTree(questions, agent),
     review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending, uri => review.leadOn(uri)),
     registerSessions(s, lists.sessions), registerShadows(s, lists.shadows, runner), registerMcpServers(s, lists.mcp), registerPlugins(s, lists.plugins),
-    new Diagrams(context, s, activity).register(), announce(s), tellSelection(s),
+    new Diagrams(context, s, activity).register(), announce(s), sendSelection(s),
     command('sidecar.restart', () => s.restart()),
     command('sidecar.showLog', () => log.show()),
     command('sidecar.pickMode', () => status.pick()),

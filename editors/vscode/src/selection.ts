@@ -8,9 +8,9 @@ const settle = 100;
 const most = 100;
 
 /** Tells the server what is selected, if it wants to know. */
-export function tellSelection(server: Server): vscode.Disposable {
+export function sendSelection(server: Server): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
-  const tell = () => {
+  const send = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       const editor = vscode.window.activeTextEditor;
@@ -20,9 +20,9 @@ export function tellSelection(server: Server): vscode.Disposable {
     }, settle);
   };
   return vscode.Disposable.from(
-    vscode.window.onDidChangeTextEditorSelection(tell),
-    vscode.window.onDidChangeActiveTextEditor(tell),
-    server.onDidChange(tell),
+    vscode.window.onDidChangeTextEditorSelection(send),
+    vscode.window.onDidChangeActiveTextEditor(send),
+    server.onDidChange(send),
     { dispose: () => clearTimeout(timer) },
   );
 }

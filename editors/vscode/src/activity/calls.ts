@@ -85,8 +85,8 @@ export function about(call: Pick<Call, 'arguments' | 'changes'>, t: Translate): 
 /** What the server calls by itself, and what tells a person nothing. */
 const internal = new Set(['know_how']);
 
-/** Whether a call is one to tell people of. */
-export const told = (call: Pick<Call, 'tool'>): boolean => !internal.has(call.tool);
+/** Whether a call is listed for people. */
+export const listed = (call: Pick<Call, 'tool'>): boolean => !internal.has(call.tool);
 
 const changes: Record<ChangeRef['kind'], (t: Translate, what: string) => string> = {
   create: (t, what) => t('created {0}', what), modify: (t, what) => t('changed {0}', what), delete: (t, what) => t('deleted {0}', what), rename: (t, what) => t('moved {0}', what),

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Row } from '../manage/rows';
 import type { CallEvent } from '../protocol';
-import { Calls, callText, deed, stateName, told, took, type Call } from './calls';
+import { Calls, callText, deed, listed, stateName, took, type Call } from './calls';
 
 const scheme = 'sidecar-call';
 
@@ -76,7 +76,7 @@ export class Activity implements vscode.TextDocumentContentProvider, vscode.Disp
 
   rows(): Row[] {
     const t = vscode.l10n.t;
-    return this.calls.list.filter(told).map(call => ({
+    return this.calls.list.filter(listed).map(call => ({
       id: idOf(call), label: deed(call, t, this.author(call.session)), open: 'sidecar.showCall', actions: [], ...signs[call.state],
       detail: [call.state === 'ok' ? '' : stateName(call.state, t), took(call.durationMs, t)].filter(Boolean).join(' · '),
     }));

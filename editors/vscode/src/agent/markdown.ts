@@ -9,7 +9,7 @@ export function conversation(info: RunInfo | undefined, events: AgentEvent[], t:
   const agent = info?.agent ?? start?.agent ?? t('Agent');
   out.push(`${agent}${start ? ` · ${new Date(start.time).toLocaleString()}` : ''}\n`);
   const outputs = outputsOf(events), titles = new Map<string, Call>();
-  const said = new Map<string, string>(); // parts of messages that are not over
+  const partial = new Map<string, string>(); // parts of messages that are not over
   for (const e of events) {
     if (e.call) {
       titles.set(e.call.call, { ...titles.get(e.call.call), ...defined(e.call) });
@@ -18,10 +18,10 @@ export function conversation(info: RunInfo | undefined, events: AgentEvent[], t:
       case 'text': case 'thought': {
         const key = `${e.kind} ${e.message}`;
         if (e.delta !== undefined) {
-          said.set(key, (said.get(key) ?? '') + e.delta);
+          partial.set(key, (partial.get(key) ?? '') + e.delta);
           break;
         }
-        said.delete(key);
+        partial.delete(key);
         out.push(message(e, e.text ?? '', agent, t));
         break;
       }
@@ -51,7 +51,7 @@ export function conversation(info: RunInfo | undefined, events: AgentEvent[], t:
         }
     }
   }
-  for (const [key, text] of said) {
+  for (const [key, text] of partial) {
     const [kind = ''] = key.split(' ');
     out.push(message({ kind: kind as AgentEvent['kind'], role: 'assistant' }, text, agent, t));
   }

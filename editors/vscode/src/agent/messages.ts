@@ -33,7 +33,7 @@ export type ToPage =
   /** Text for the composer, behind what is there; or in its place, or before it. */
   | { type: 'draft'; text: string; replace?: boolean; before?: boolean }
   /** What became of something that the page asked for, in a sentence; it stands above the composer. */
-  | { type: 'told'; text: string; error?: boolean };
+  | { type: 'notice'; text: string; error?: boolean };
 
 export interface View {
   health: 'starting' | 'running' | 'stopped' | 'failed';
@@ -169,8 +169,8 @@ const shapes = {
 
   /** The questions that are on the screen, for as long as nothing else is said. */
   seen: { questions: list(id, 300) },
-  /** How wide the window and the page are, as was asked. */
-  size: { window: whole, own: whole },
+  /** How wide the window and the page are, as was asked; whether the page has the focus, and whether a message is being typed. */
+  size: { window: whole, own: whole, focused: maybe(yes), typing: maybe(yes) },
   do: { what: one('showLog', 'restart', 'trust', 'addAgent', 'howToInstall'), agent: maybe(id) },
 };
 

@@ -56,7 +56,7 @@ export function attachUris(pane: Pane, uris: string[]): void {
     if (to.kind === 'file') {
       pane.chips.add(...fileChip(vscode.Uri.file(to.path)));
     } else {
-      pane.tell(t('{0} is not in this workspace.', readable(text)), true);
+      pane.notice(t('{0} is not in this workspace.', readable(text)), true);
     }
   }
 }

@@ -48,15 +48,15 @@ export class Pane {
   }
 
   /** Sends a message that stands for itself, later if the page is not there yet. */
-  say(message: ToPage): void {
+  send(message: ToPage): void {
     if (this.ready) {
-      this.outbox.put(`${message.type} ${++said}`, () => message);
+      this.outbox.put(`${message.type} ${++single}`, () => message);
     } else {
       this.later = [...this.later.slice(-20), message];
     }
   }
 
-  tell(text: string, error = false): void { this.say({ type: 'told', text, ...(error ? { error } : {}) }); }
+  notice(text: string, error = false): void { this.send({ type: 'notice', text, ...(error ? { error } : {}) }); }
 
   /** The page is there, or is there anew: it knows nothing but the run that it had. */
   begin(had: string | undefined): void {
@@ -67,7 +67,7 @@ export class Pane {
     this.seen = [];
     this.showRun();
     this.put('chips', () => ({ type: 'chips', chips: this.chips.chips }));
-    this.later.splice(0).forEach(m => this.say(m));
+    this.later.splice(0).forEach(m => this.send(m));
   }
 
   /** The page is not on the screen, and VS Code has ended it: what is said now is for the next one. */
@@ -166,11 +166,11 @@ export class Pane {
     const { run } = this;
     if (run) {
       const part = await this.facts.runs.older(run, before, step);
-      this.say({ type: 'older', run, ...part });
+      this.send({ type: 'older', run, ...part });
     }
   }
 
   dispose(): void { this.outbox.clear(); }
 }
 
-let said = 0; // messages that stand for themselves, each under a key of its own
+let single = 0; // messages that stand for themselves, each under a key of its own

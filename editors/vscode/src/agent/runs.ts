@@ -31,7 +31,7 @@ export class Runs {
   private next: Promise<void> | undefined;
   private all = false;
 
-  constructor(private readonly ask: Ask, private readonly heard: (change: Change) => void, private readonly failed: (error: unknown) => void) {}
+  constructor(private readonly ask: Ask, private readonly onChange: (change: Change) => void, private readonly failed: (error: unknown) => void) {}
 
   info(run: string | undefined): RunInfo | undefined { return this.list.find(r => r.run === run); }
   agent(name: string | undefined): Agent | undefined { return this.agents.find(a => a.name === name); }
@@ -79,7 +79,7 @@ export class Runs {
       this.list = [...runs].reverse(); // the newest first
       this.agents = agents;
       this.listed = true;
-      this.heard({ what: 'lists' });
+      this.onChange({ what: 'lists' });
       return [...(all ? this.known.keys() : []), ...runs.filter(r => r.waitingFor && !this.known.has(r.run)).map(r => r.run)];
     } catch (e) {
       this.all ||= all;
@@ -146,7 +146,7 @@ export class Runs {
       }
     }
     if (events.length > 0) {
-      this.heard({ what: 'events', run, events, past: false });
+      this.onChange({ what: 'events', run, events, past: false });
     }
   }
 
@@ -164,7 +164,7 @@ export class Runs {
     if (log.last === 0) {
       const newest = await this.ask<{ events: AgentEvent[] }>('sidecar.agent.history', { run, before: known.waiting[0]?.seq ?? Number.MAX_SAFE_INTEGER, limit: page });
       log.prepend(newest.events, hasOlder(newest.events));
-      this.heard({ what: 'events', run, events: newest.events, past: true });
+      this.onChange({ what: 'events', run, events: newest.events, past: true });
     } else {
       do {
         const part = await this.ask<{ events: AgentEvent[] }>('sidecar.agent.history', { run, since: log.last, limit: page });
@@ -184,7 +184,7 @@ export class Runs {
       }
     }
     if (events.length > 0) {
-      this.heard({ what: 'events', run, events, past: false });
+      this.onChange({ what: 'events', run, events, past: false });
     }
   }
 }

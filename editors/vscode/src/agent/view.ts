@@ -9,7 +9,7 @@ import type { Decision } from './changes';
 import { fileChip, selectionChip } from './chips';
 import { conversation } from './markdown';
 import type { Agent, AgentEvent, Choice, RunInfo } from './event';
-import { hear, type Whole } from './heard';
+import { handleMessages, type Whole } from './handlers';
 import type { Detail, View } from './messages';
 import { addAgent, readable } from './open';
 import { agentPage } from './page/html';
@@ -19,7 +19,7 @@ import { crowds, type Size } from './room';
 import { pickAgent, pickMode, pickOwn, pickRun, pickSkill } from './picks';
 import { Runs, type Change } from './runs';
 import { did } from '../walk';
-import { Telling } from './telling';
+import { Notifier } from './notifier';
 import { glyph } from './words';
 import { Work } from './work';
 
@@ -33,7 +33,7 @@ const writing = new Set<AgentEvent['kind']>(['call.finished', 'run.end']);
 export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
   private readonly panes = new Map<Pane, { title?: (text: string) => void; badge?: (n: number) => void }>();
   private readonly work: Work;
-  private readonly telling: Telling;
+  private readonly notifier: Notifier;
   private readonly parts: Whole;
   private used: Pane | undefined; // the page that was used last
   private side: Pane | undefined; // that of the side bar
@@ -54,7 +54,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   constructor(private readonly context: vscode.ExtensionContext, private readonly server: Server, pending: Pending, review: Review, showText: (name: string, text: string) => Promise<void>) {
     const ask = <R>(command: string, argument?: object) => server.execute<R>(command, argument);
     const failed = (e: unknown) => { if (server.health === 'running') { server.log.warn(`agents: ${String(e)}`); } };
-    const runs = new Runs(ask, change => this.heard(change), failed);
+    const runs = new Runs(ask, change => this.onChange(change), failed);
     const key = 'agent.decisions', decided = { get: () => context.workspaceState.get<Decision[]>(key, []), set: (all: Decision[]) => void context.workspaceState.update(key, all) };
     this.author = session => {
       const run = runs.list.find(r => r.session === session);
@@ -62,7 +62,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     };
     review.author = this.author;
     this.work = new Work(ask, runs, review, pending, decided, () => this.showChanges());
-    this.telling = new Telling(this.work, () => [...this.panes.keys()], run => void this.show(run));
+    this.notifier = new Notifier(this.work, () => [...this.panes.keys()], run => void this.show(run));
     this.parts = {
       work: this.work, showText,
       choose: pane => this.choose(pane),
@@ -72,7 +72,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       howToInstall: () => vscode.env.openExternal(vscode.Uri.parse(installPage)),
       showLog: () => server.log.show(true),
       restart: () => server.restart(),
-      seen: () => this.telling.refresh(),
+      seen: () => this.notifier.refresh(),
       sized: (pane, size) => this.makeRoom(pane, size),
     };
     server.commands.set('sidecar.agent.show', (a: { run: string; at?: number }) => this.showMessage({ run: a.run, seq: a.at })); // of a lens
@@ -83,7 +83,6 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       this.showViews();
     });
     pending.onDidChange(() => this.showChanges());
-    review.onDidSee(() => this.side?.put('measure', () => ({ type: 'measure' })));
   }
 
   /** Takes what the server tells of a run. */
@@ -106,7 +105,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       'sidecar.agentDetail': () => this.pickDetail(),
       'sidecar.agentDocument': () => this.withRun(t('Open as document'), () => true, async run => this.parts.showText(`${readable(this.work.runs.info(run)?.title ?? '')}.md`, conversation(this.work.runs.info(run), await this.work.runs.whole(run), t))),
       'sidecar.agentMode': () => this.pick(undefined, 'sidecarMode'),
-      'sidecar.findInAgent': () => this.withPane(pane => pane.say({ type: 'find' })),
+      'sidecar.findInAgent': () => this.withPane(pane => pane.send({ type: 'find' })),
       'sidecar.showBusyRun': () => this.show((this.work.runs.list.find(r => r.state === 'waiting') ?? this.work.runs.list.find(r => r.state === 'running') ?? this.work.runs.list[0])?.run),
       'sidecar.showMessage': (m?: Placed) => this.showMessage(m),
     };
@@ -178,7 +177,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     webview.options = { enableScripts: true, enableCommandUris: false, localResourceRoots: [], portMapping: [] };
     const pane = new Pane(webview, visible, { runs: this.work.runs, view: p => this.viewOf(p), changes: run => this.work.changes(run), hunks: run => this.work.hunks(run), turned: () => this.showTitles() });
     this.panes.set(pane, shown);
-    hear(pane, this.parts, () => { this.used = pane; });
+    handleMessages(pane, this.parts, () => { this.used = pane; });
     const read = (name: string) => fs.readFileSync(path.join(this.context.extensionPath, 'dist', name), 'utf8');
     webview.html = agentPage(read('agent.js'), read('agent.css'));
     this.used ??= pane;
@@ -225,7 +224,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   private showViews(): void {
     [...this.panes.keys()].forEach(p => p.showView());
     this.showTitles();
-    this.telling.refresh();
+    this.notifier.refresh();
     if (this.work.runs.list.length > this.started) {
       void did('start');
     }
@@ -245,20 +244,26 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     for (const [pane, shown] of this.panes) {
       const info = this.work.runs.info(pane.run);
       shown.title?.(info ? `${glyph(info)} ${info.title}` : '');
-      shown.badge?.(this.telling.waiting);
+      shown.badge?.(this.notifier.waiting);
     }
   }
 
-  // In a narrow window the bar is put away when a person opens a diff; the view Agents and Ctrl+Alt+Home bring it back.
-  private makeRoom(pane: Pane, size: Size): void {
+  /** Asks the page in the bar how wide it is, as a diff is on the screen. */
+  measure(): void { this.side?.put('measure', () => ({ type: 'measure' })); }
+
+  // In a narrow window the bar is put away when a diff opens; the view Agents and Ctrl+Alt+Home bring it back.
+  private async makeRoom(pane: Pane, size: Size): Promise<void> {
     if (pane === this.side && pane.visible() && crowds(size)) {
-      void vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+      await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+      if (size.focused) {
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup'); // or nothing has the focus
+      }
     }
   }
 
   private showChanges(): void { [...this.panes.keys()].forEach(p => p.showChanges()); }
 
-  private heard(change: Change): void {
+  private onChange(change: Change): void {
     if (change.what === 'lists') {
       [...this.panes.keys()].forEach(p => this.choose(p));
       this.showViews();
@@ -279,7 +284,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
         }
       }
     }
-    this.telling.take(change.run, change.events, change.past);
+    this.notifier.take(change.run, change.events, change.past);
     if (!change.past && change.events.some(e => e.kind === 'note' && (e.reason === 'ready' || e.reason === 'failed'))) {
       void this.refresh(); // what it offers is known now
     }
@@ -366,7 +371,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   private async focus(): Promise<void> {
     await vscode.commands.executeCommand(`${viewId}.focus`);
     this.used = this.side ?? this.used;
-    await this.withPane(pane => pane.say({ type: 'focus' }));
+    await this.withPane(pane => pane.send({ type: 'focus' }));
   }
 
   private async add(uri: vscode.Uri | undefined): Promise<void> {
@@ -384,8 +389,8 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
     if (skill) {
       const own = (info?.agent ?? 'builtin') === 'builtin';
       await this.withPane(pane => {
-        pane.say({ type: 'draft', text: own ? `/${skill} ` : t('Use the skill {0} (the tool skill has it): ', skill), before: true });
-        pane.say({ type: 'focus' });
+        pane.send({ type: 'draft', text: own ? `/${skill} ` : t('Use the skill {0} (the tool skill has it): ', skill), before: true });
+        pane.send({ type: 'focus' });
       });
     }
   }
@@ -419,7 +424,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       await this.withPane(pane => {
         pane.select(run);
         if (seq !== undefined) {
-          pane.say({ type: 'show', run, seq });
+          pane.send({ type: 'show', run, seq });
         }
       });
     }
@@ -435,7 +440,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
 
   dispose(): void {
     this.turned.dispose();
-    this.telling.dispose();
+    this.notifier.dispose();
     this.work.runs.dispose();
   }
 }

@@ -24,12 +24,12 @@ export class Work {
   private readonly modes = new Map<string, string>(); // by session
   private readonly written = new Map<string, Changes>(); // by run, of those without a review
 
-  constructor(readonly ask: Ask, readonly runs: Runs, private readonly review: Review, private readonly pending: Pending, private readonly decided: Kept, private readonly tell: () => void) {
+  constructor(readonly ask: Ask, readonly runs: Runs, private readonly review: Review, private readonly pending: Pending, private readonly decided: Kept, private readonly onChange: () => void) {
     review.onDidDecide(({ what, selection, before, failed }) => {
       const not = new Set(failed.map(f => f.uri));
       const outcome = what === 'accept' ? 'accepted' : 'rejected';
       this.decided.set(decide(this.decided.get(), outcome, selected(before, selection).filter(({ edit }) => !not.has(edit.uri)), selection.reason));
-      tell();
+      onChange();
     });
   }
 
@@ -42,7 +42,7 @@ export class Work {
     const row = this.runs.agent(agent), failed = this.runs.log(pane.run)?.starting?.error === undefined ? undefined : pane.run;
     if (!row?.consented && !consent) {
       pane.select(undefined);
-      pane.say({ type: 'consent', agent }); // the page shows what it would see, and asks
+      pane.send({ type: 'consent', agent }); // the page shows what it would see, and asks
       return;
     }
     if (failed) {
@@ -77,7 +77,7 @@ export class Work {
       await this.ask('sidecar.agent.prompt', { run: pane.run, text, when, ...(attachments.length > 0 ? { attachments } : {}) });
     } catch (e) {
       pane.chips.restore(attachments, before);
-      pane.say({ type: 'draft', text });
+      pane.send({ type: 'draft', text });
       throw e;
     }
   }
@@ -128,11 +128,11 @@ export class Work {
     switch (what) {
       case 'cancel': await this.ask('sidecar.agent.cancel', { run }); break;
       case 'retry': {
-        const said = this.runs.log(run)?.events.findLast(e => e.kind === 'text' && e.role === 'user');
-        if (!said?.text) {
+        const prompt = this.runs.log(run)?.events.findLast(e => e.kind === 'text' && e.role === 'user');
+        if (!prompt?.text) {
           throw new Error(t('There is no prompt to send again.'));
         }
-        await this.ask('sidecar.agent.prompt', { run, text: said.text, when: 'queue' });
+        await this.ask('sidecar.agent.prompt', { run, text: prompt.text, when: 'queue' });
         break;
       }
       case 'continue':
@@ -166,7 +166,7 @@ export class Work {
       await this.runs.refresh();
       pane.select(made.run);
       if (text && chosen.what !== 'files') {
-        pane.say({ type: 'draft', text }); // to be said otherwise
+        pane.send({ type: 'draft', text }); // to be said otherwise
       }
     }
   }
@@ -174,14 +174,14 @@ export class Work {
   /** A new run with the same agent, with what was said in the composer; or the choice of an agent. */
   async again(pane: Pane, of: string | undefined): Promise<void> {
     const agent = this.runs.info(of)?.agent;
-    const said = of ? (await this.runs.open(of)).events.filter(e => e.kind === 'text' && e.text).map(e => `${e.role === 'user' ? t('I said') : t('You said')}: ${e.text}`) : [];
+    const transcript = of ? (await this.runs.open(of)).events.filter(e => e.kind === 'text' && e.text).map(e => `${e.role === 'user' ? t('I said') : t('You said')}: ${e.text}`) : [];
     if (!agent || !this.runs.agent(agent)?.available) {
       pane.select(undefined);
       return;
     }
     await this.start(pane, agent, false);
-    if (said.length > 0) {
-      pane.say({ type: 'draft', text: `${t('This is how an earlier conversation went:')}\n\n${said.join('\n\n').slice(-8000)}\n\n` });
+    if (transcript.length > 0) {
+      pane.send({ type: 'draft', text: `${t('This is how an earlier conversation went:')}\n\n${transcript.join('\n\n').slice(-8000)}\n\n` });
     }
   }
 
@@ -218,9 +218,9 @@ export class Work {
   async image(pane: Pane, run: string, image: string): Promise<void> {
     try {
       const { data } = await this.picture(run, image);
-      pane.say({ type: 'image', run, image, data });
+      pane.send({ type: 'image', run, image, data });
     } catch (e) {
-      pane.say({ type: 'image', run, image, why: e instanceof Error ? e.message : String(e) });
+      pane.send({ type: 'image', run, image, why: e instanceof Error ? e.message : String(e) });
     }
   }
 
@@ -267,7 +267,7 @@ export class Work {
       same ? Object.assign(same, { added: same.added + f.added, removed: same.removed + f.removed }) : files.push({ path: f.path, kind: f.kind as 'modify', added: f.added, removed: f.removed });
     }
     this.written.set(run, { written: true, files });
-    this.tell();
+    this.onChange();
   }
 
   hunks(run: string): ToPage | undefined {

@@ -120,7 +120,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     }
   }
 
-  private say(message: ToPage): void {
+  private post(message: ToPage): void {
     if (this.ready) {
       void this.panel?.webview.postMessage(message);
     }
@@ -128,14 +128,14 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
 
   private turn(): void {
     if (this.ready) {
-      this.say({ type: 'show', tab: this.tab, ...(this.focus ? { focus: this.focus } : {}) });
+      this.post({ type: 'show', tab: this.tab, ...(this.focus ? { focus: this.focus } : {}) });
       this.focus = undefined;
     }
     void this.showRows();
   }
 
   private showState(): void {
-    this.say({ type: 'state', health: this.server.health, tabs: this.tabs(), ...(vscode.l10n.bundle ? { words: vscode.l10n.bundle } : {}) });
+    this.post({ type: 'state', health: this.server.health, tabs: this.tabs(), ...(vscode.l10n.bundle ? { words: vscode.l10n.bundle } : {}) });
     void this.showRows();
   }
 
@@ -148,7 +148,7 @@ export class Manage implements vscode.WebviewPanelSerializer, vscode.Disposable 
     const rows = await this.rowsOf(tab).catch(e => ({ type: 'rows' as const, tab, rows: [], error: e instanceof Error ? e.message : String(e) }));
     if (asked === this.asked) {
       this.offered = rows.rows;
-      this.say(rows);
+      this.post(rows);
     }
   }
 

@@ -20,6 +20,9 @@ export class Questions {
   private readonly given = new vscode.EventEmitter<void>();
   /** A person has allowed something. */
   readonly onDidAllow = this.given.event;
+  private readonly diffs = new vscode.EventEmitter<void>();
+  /** The diff of a question is on the screen. */
+  readonly onDidShowDiff = this.diffs.event;
   open: Question[] = [];
   private modal: Promise<unknown> = Promise.resolve();
   private asked = 0;
@@ -42,6 +45,9 @@ export class Questions {
     const of = (x?: Question | vscode.Uri): Question | undefined => (x instanceof vscode.Uri ? this.open.find(q => about(x, q)) ?? this.shown() : x ?? this.open[0]);
     const commands: Record<string, (x?: Question | vscode.Uri) => unknown> = {
       'sidecar.allow': x => this.allow(of(x), 'once'),
+      'sidecar.allowInTitle': x => this.allow(of(x), 'once'), // the title of a diff has room for words; a row of the view has icons
+      'sidecar.denyInTitle': x => this.deny(of(x)),
+      'sidecar.answerInTitle': x => this.choose(of(x)),
       'sidecar.allowSession': x => this.allow(of(x), 'session'),
       'sidecar.allowPattern': x => this.allow(of(x), 'pattern'),
       'sidecar.deny': x => this.deny(of(x)),
@@ -80,11 +86,11 @@ export class Questions {
         this.open = this.open.filter(o => o !== q);
         this.forget(q, a !== null);
         resolve(a);
-        this.tell();
+        this.update();
       });
       token.onCancellationRequested(() => q.answer(null));
       this.open = [...this.open, q];
-      this.tell();
+      this.update();
       if (q.kind === 'approve' && grave(q.params)) {
         this.modal = this.modal.then(() => this.open.includes(q) ? this.dialog(q) : undefined).catch(() => undefined);
       } else {
@@ -93,7 +99,7 @@ export class Questions {
     });
   }
 
-  private tell(): void {
+  private update(): void {
     void vscode.commands.executeCommand('setContext', 'sidecar.questions', this.open.length);
     this.changed.fire();
   }
@@ -223,6 +229,7 @@ export class Questions {
         return [after, f.kind === 'create' ? undefined : before, f.kind === 'delete' ? undefined : after];
       }));
     }
+    this.diffs.fire();
   }
 
   // The documents of a file as it is and as it would be. The question has but the lines that change and those around; the

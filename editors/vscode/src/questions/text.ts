@@ -26,9 +26,9 @@ export const reason = (a: ApproveParams): string => {
 
 /** The facts behind a question, one a line; brief leaves out what its title or its buttons say. */
 export function facts(a: ApproveParams, t: Translate, brief = false): string[] {
-  const e = a.effects, told = brief && e.command !== undefined && a.title.includes(e.command), one = asker(a);
+  const e = a.effects, titled = brief && e.command !== undefined && a.title.includes(e.command), one = asker(a);
   return [
-    e.command && !told ? t('command: {0}', e.command) : '',
+    e.command && !titled ? t('command: {0}', e.command) : '',
     e.writes?.length && !(brief && e.writes.every(w => a.title.includes(w))) ? t('writes: {0}', e.writes.join(', ')) : '',
     e.hosts?.length ? t('connects to: {0}', e.hosts.join(', ')) : '',
     a.rule && !brief ? t('rule: {0}', a.rule) : '',
@@ -39,8 +39,8 @@ export function facts(a: ApproveParams, t: Translate, brief = false): string[] {
 
 /** What fits into a dialog: the detail, the facts, and so much of the diff. */
 export function dialogText(a: ApproveParams, t: Translate, most = 24): string {
-  const why = reason(a), [first, ...rest] = a.detail.split('\n\n'), told = a.title.includes(a.effects.command ?? '\n');
-  const body = a.diff ?? (why ? rest.join('\n\n') : first === a.effects.command && told ? '' : a.detail);
+  const why = reason(a), [first, ...rest] = a.detail.split('\n\n'), titled = a.title.includes(a.effects.command ?? '\n');
+  const body = a.diff ?? (why ? rest.join('\n\n') : first === a.effects.command && titled ? '' : a.detail);
   return [why, facts(a, t, true).join('\n'), body && body !== a.effects.command ? cut(body, most, t) : ''].filter(Boolean).join('\n\n');
 }
 

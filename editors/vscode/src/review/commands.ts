@@ -25,6 +25,9 @@ export class Review {
   private readonly seen = new vscode.EventEmitter<void>();
   /** A person has looked at a change. */
   readonly onDidSee = this.seen.event;
+  private readonly diffShown = new vscode.EventEmitter<void>();
+  /** A diff is on the screen, by a person or by itself. */
+  readonly onDidShowDiff = this.diffShown.event;
   private deciding: { uris: Set<string>; order: string[]; what: Decided['what'] } = { uris: new Set(), order: [], what: 'accept' };
   private opened = false; // the first change was
 
@@ -74,15 +77,15 @@ export class Review {
       'sidecar.showAllSessions': () => this.pending.showOnly(undefined),
     };
     return vscode.Disposable.from(
-      ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.told(() => run(...args)))),
-      this.decided, this.seen,
+      ...Object.entries(commands).map(([id, run]) => vscode.commands.registerCommand(id, (...args: never[]) => this.reporting(() => run(...args)))),
+      this.decided, this.seen, this.diffShown,
       vscode.window.onDidChangeActiveTextEditor(() => this.context()),
       this.pending.onDidChange(() => { this.context(); void this.first(); }),
     );
   }
 
   // Failures are shown where they happen, once.
-  private async told(f: () => unknown): Promise<unknown> {
+  private async reporting(f: () => unknown): Promise<unknown> {
     try {
       return await f();
     } catch (e) {
@@ -103,7 +106,7 @@ export class Review {
     this.remember('accept', selection);
     const result = await this.server.execute<AcceptResult>('sidecar.review.accept', selection);
     this.decided.fire({ what: 'accept', selection, before, failed: result.failed, accepted: result.accepted.length });
-    this.tell(t('Not accepted'), result.failed, result.commits);
+    this.showFailures(t('Not accepted'), result.failed, result.commits);
     return result;
   }
 
@@ -112,7 +115,7 @@ export class Review {
     this.remember('reject', selection);
     const result = await this.server.execute<RejectResult>('sidecar.review.reject', selection);
     this.decided.fire({ what: 'reject', selection, before, failed: [], accepted: 0 });
-    this.tell(t('Not made'), [], result.made);
+    this.showFailures(t('Not made'), [], result.made);
     return result;
   }
 
@@ -150,7 +153,7 @@ export class Review {
     const there = vscode.window.tabGroups.all.flatMap(g => g.tabs);
     const reviews = there.some(({ input }) => (input instanceof vscode.TabInputTextDiff ? input.modified : input instanceof vscode.TabInputText ? input.uri : undefined)?.scheme === schemes.proposed);
     if (!reviews && !this.pending.fromBefore) {
-      await this.told(() => this.diff(stop, { preserveFocus: true, viewColumn: there.length > 0 ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active }));
+      await this.reporting(() => this.diff(stop, { preserveFocus: true, viewColumn: there.length > 0 ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active }));
     }
   }
 
@@ -187,8 +190,8 @@ export class Review {
     const result = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t('Testing the pending changes'), cancellable: true },
       (_, token) => this.server.execute<VerifyResult>('sidecar.review.verify', { uris, hunks, session }, token));
     const output = t('Show Output');
-    const said = verifiedText(result);
-    void (result.ok ? vscode.window.showInformationMessage(said, output) : vscode.window.showWarningMessage(said, output)).then(async chosen => {
+    const text = verifiedText(result);
+    void (result.ok ? vscode.window.showInformationMessage(text, output) : vscode.window.showWarningMessage(text, output)).then(async chosen => {
       if (chosen === output) {
         await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: result.output }), { preview: true });
       }
@@ -218,7 +221,7 @@ export class Review {
   private async turn(what: 'undo' | 'redo', to?: string): Promise<UndoResult> {
     const result = await this.server.execute<UndoResult>(`sidecar.review.${what}`, to === undefined ? {} : { to });
     const undone = result.what === 'undo';
-    this.tell(undone ? t('Not taken back') : t('Not made again'), result.failed);
+    this.showFailures(undone ? t('Not taken back') : t('Not made again'), result.failed);
     const names = result.restored.map(u => vscode.workspace.asRelativePath(vscode.Uri.parse(u))).join(', ');
     if (names) {
       vscode.window.setStatusBarMessage(undone ? t('Taken back: {0}', names) : t('Made again: {0}', names), 5000);
@@ -245,7 +248,7 @@ export class Review {
     return chosen && this.turn(chosen.entry.what === 'undo' ? 'redo' : 'undo', chosen.entry.id);
   }
 
-  private tell(what: string, failed: Failure[], commits: MadeCommit[] = []): void {
+  private showFailures(what: string, failed: Failure[], commits: MadeCommit[] = []): void {
     const list = [
       ...failed.map(f => `${vscode.workspace.asRelativePath(vscode.Uri.parse(f.uri))}: ${f.error}`),
       ...commits.filter(c => c.error).map(c => t('commit "{0}": {1}', c.message.split('\n')[0] ?? '', c.error ?? '')),
@@ -383,6 +386,7 @@ export class Review {
     } else {
       await vscode.commands.executeCommand('vscode.diff', sideUri(edit, 'base'), sideUri(edit, 'proposed'), title, options);
     }
+    this.diffShown.fire();
   }
 
   /** Who has proposed it, as people call them. */
@@ -412,6 +416,7 @@ export class Review {
     if (edits.length > 0) {
       this.seen.fire();
       await vscode.commands.executeCommand('vscode.changes', t('Pending changes'), edits.map(e => [sideUri(e, 'proposed'), e.kind === 'create' ? undefined : sideUri(e, 'base'), sideUri(e, 'proposed')]));
+      this.diffShown.fire();
     }
   }
 }

@@ -13,8 +13,8 @@ export const shownName = (name: string) => visible(name).replace(/[\t\n\r]/g, c 
 /** One entry for each session: several folders can hold output of the same one, and a decision is about all of it. */
 export function bySession(entries: HeldOutput[]): HeldOutput[] {
   const found = new Map<string, HeldOutput>();
-  for (const said of entries) {
-    const e = { ...said, names: said.names ?? [], programs: said.programs ?? [], protected: said.protected ?? [], deleted: said.deleted ?? [] }; // an empty list may be null
+  for (const raw of entries) {
+    const e = { ...raw, names: raw.names ?? [], programs: raw.programs ?? [], protected: raw.protected ?? [], deleted: raw.deleted ?? [] }; // an empty list may be null
     const other = found.get(e.session);
     found.set(e.session, other ? {
       session: e.session, at: other.at > e.at ? other.at : e.at, files: other.files + e.files, bytes: other.bytes + e.bytes,

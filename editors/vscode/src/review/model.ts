@@ -88,15 +88,15 @@ export function tree(all: ReviewList, shown: Shown = { byMessage: false }, held:
 // One item for each message, those of a run in their order, and one for what came from none. Without a message there are folders alone.
 function messages(edits: PendingEdit[]): Node[] {
   const key = (m: Message) => `message:${m.run}:${m.seq}`;
-  const said = new Map(edits.flatMap(e => e.hunks).flatMap(({ message }) => (message ? [[key(message), message] as const] : [])));
+  const messages = new Map(edits.flatMap(e => e.hunks).flatMap(({ message }) => (message ? [[key(message), message] as const] : [])));
   const of = (fits: (h: Hunk) => boolean, bare: boolean) => edits.flatMap(e => {
     const hunks = e.hunks.filter(fits);
     return hunks.length > 0 || bare && e.hunks.length === 0 ? [part(e, hunks)] : [];
   });
-  if (said.size === 0) {
+  if (messages.size === 0) {
     return folders(edits, '');
   }
-  const ordered = [...said].sort(([, a], [, b]) => compare(a.run, b.run) || a.seq - b.seq);
+  const ordered = [...messages].sort(([, a], [, b]) => compare(a.run, b.run) || a.seq - b.seq);
   const nodes = ordered.map(([id, message]): MessageNode => ({ kind: 'message', id, message, children: folders(of(h => h.message !== undefined && key(h.message) === id, false), `${id}/`) }));
   const rest = folders(of(h => h.message === undefined, true), 'message/');
   return rest.length > 0 ? [...nodes, { kind: 'message', id: 'message', children: rest }] : nodes;

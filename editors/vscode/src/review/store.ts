@@ -23,7 +23,7 @@ export class Pending implements vscode.Disposable {
   private last = 0;
   /** Whether what is pending was so when this window opened. */
   fromBefore = false;
-  private told = false;
+  private received = false;
   private known!: () => void;
   private how: Shown;
 
@@ -61,8 +61,8 @@ export class Pending implements vscode.Disposable {
       this.timer = undefined;
       this.last = Date.now();
       this.list = this.next ?? nothing;
-      this.fromBefore = (!this.told || this.fromBefore) && this.list.edits.length > 0;
-      this.told = true;
+      this.fromBefore = (!this.received || this.fromBefore) && this.list.edits.length > 0;
+      this.received = true;
       const spelled = this.files; // those of before: how VS Code writes a URI is not worked out again
       this.files = new Map();
       const known = new Map([...spelled].map(([key, edit]) => [edit.uri, key]));

@@ -307,9 +307,9 @@ test('prompts are queued, edited and withdrawn; Stop keeps what was said and pau
   await shows('Paused after Stop');
   await shows('Half of a reply');
   await press('Resume');
-  const heard = await ada.prompt();
-  assert.match(heard, /first[\s\S]*third/);
-  assert.doesNotMatch(heard, /second/);
+  const prompt = await ada.prompt();
+  assert.match(prompt, /first[\s\S]*third/);
+  assert.doesNotMatch(prompt, /second/);
   await say('Stop and do this', 'Control+Shift+Enter');
   await ada.cancelled();
   ada.end('cancelled');
@@ -331,10 +331,10 @@ test('files and what is selected go along with a prompt', async () => {
   await page.keyboard.press('Enter');
   await eventually('the chip', async () => (await (await view()).locator('.composer').innerText()).includes('other.txt'));
   await field.press('Enter');
-  const heard = await ada.prompt();
-  assert.match(heard, /See/);
-  assert.match(heard, /one\ntwo/);
-  assert.match(heard, /other\.txt/);
+  const prompt = await ada.prompt();
+  assert.match(prompt, /See/);
+  assert.match(prompt, /one\ntwo/);
+  assert.match(prompt, /other\.txt/);
   ada.end();
   await me.command('View: Close All Editors');
 });

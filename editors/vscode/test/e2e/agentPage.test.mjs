@@ -556,7 +556,7 @@ step('a picture that is pasted goes along, one of another kind is refused with a
   await eventually('the picture', async () => (await me.posted('attachImage')).length === 1);
   assert.deepEqual(await me.posted('attachImage'), [{ type: 'attachImage', name: 'shot.png', mime: 'image/png', data: 'AQID' }]);
   await paste('image/svg+xml', 'evil.svg');
-  await me.page.locator('.told', { hasText: 'evil.svg' }).waitFor();
+  await me.page.locator('.notice', { hasText: 'evil.svg' }).waitFor();
   assert.equal((await me.posted('attachImage')).length, 1);
 });
 

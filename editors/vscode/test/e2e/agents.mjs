@@ -9,7 +9,7 @@ const relay = path.join(import.meta.dirname, 'relay.cjs');
 class Agent {
   constructor(socket) {
     this.socket = socket;
-    this.heard = []; // what came, oldest first
+    this.received = []; // what came, oldest first
     this.waiting = []; // who waits for what
     this.asked = 0;
     this.session = undefined;
@@ -34,7 +34,7 @@ class Agent {
     } else if (m.method && m.id !== undefined && m.method !== 'session/prompt') {
       this.send({ id: m.id, result: {} });
     } else {
-      this.heard.push(m);
+      this.received.push(m);
       this.waiting = this.waiting.filter(w => !w());
     }
   }
@@ -44,12 +44,12 @@ class Agent {
   /** The next message that fits; those before it are let go. */
   next(fits) {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`the agent never heard what is waited for, but ${JSON.stringify(this.heard)}`)), 60_000);
+      const late = setTimeout(() => reject(new Error(`the agent never received what is waited for, but ${JSON.stringify(this.received)}`)), 60_000);
       const look = () => {
-        const at = this.heard.findIndex(fits);
+        const at = this.received.findIndex(fits);
         if (at < 0) { return false; }
         clearTimeout(late);
-        resolve(this.heard.splice(0, at + 1).at(-1));
+        resolve(this.received.splice(0, at + 1).at(-1));
         return true;
       };
       if (!look()) { this.waiting.push(look); }

@@ -175,14 +175,14 @@ test('pending changes are tested before they are accepted', async () => {
   const makefile = path.join(box.ws, 'Makefile');
   fs.writeFileSync(makefile, 'test:\n\tgrep -q "key 55" src/store/keys.txt\n');
   await me.command('SideCar: Test These Changes');
-  const said = () => me.text(me.view('Pending Changes'));
-  await eventually('the view says so', async () => /Tested: make test/.test(await said()));
+  const shown = () => me.text(me.view('Pending Changes'));
+  await eventually('the view says so', async () => /Tested: make test/.test(await shown()));
   assert.ok(!disk('src/store/keys.txt').includes('key 55'));
   await me.shot('tested');
   assert.equal((await me.call('edit_file', { path: 'src/store/keys.txt', search: 'key 55', replace: 'key fifty-five' })).ok, true);
-  await eventually('it is stale', async () => /Tested, and changed since/.test(await said()));
+  await eventually('it is stale', async () => /Tested, and changed since/.test(await shown()));
   await me.command('SideCar: Test These Changes');
-  await eventually('the tests fail', async () => /Tests failed: make test/.test(await said()));
+  await eventually('the tests fail', async () => /Tests failed: make test/.test(await shown()));
   assert.equal((await me.call('edit_file', { path: 'src/store/keys.txt', search: 'key fifty-five', replace: 'key 55' })).ok, true);
   fs.rmSync(makefile);
 });
@@ -236,7 +236,7 @@ test('everything is accepted after a question; what is in conflict stays', async
   await me.shot('accept-all');
   await me.dialog.locator('.monaco-button', { hasText: 'Accept All' }).click();
   await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));
-  await me.told('Not accepted');
+  await me.notified('Not accepted');
   await eventually('the conflict is left', async () => (await me.rows()).some(r => /README.md/.test(r)) && (await me.pending()).length === 1);
   await me.command('Notifications: Clear All Notifications');
   await me.click(me.row('README.md'), 'the diff', async () => /line three/.test(await me.text(me.modified)));
@@ -291,12 +291,16 @@ test('an approval that is denied changes nothing; the agent is told why', async 
   await eventually('the row is gone', async () => await me.row('guide.txt', 'Agents').count() === 0);
 });
 
+// The words in the title of an editor.
+const titled = async () => (await page.locator('.editor-actions .action-label').allInnerTexts()).map(text => text.trim()).filter(Boolean);
+
 test('an approval that is given lets it happen', async () => {
   await me.command('Notifications: Clear All Notifications');
   const call = edit('docs/guide.txt', 12, 'twelve\n');
   await me.view('Agents').locator('.monaco-list-row').first().waitFor();
   await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
   await me.shot('question-diff');
+  assert.deepEqual(await titled(), ['Allow Once', 'Deny', 'More…']);
   await me.click(me.title('Allow Once'), 'answered', async () => (await call).ok);
   assert.ok(disk('docs/guide.txt').includes('twelve\n'));
   await eventually('the diff is closed', async () => await page.locator('.tab').count() === 0);
@@ -309,6 +313,7 @@ test('an approval of several files is one editor of all their diffs, which close
   const diffs = page.locator('.multiDiffEntry');
   await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'both diffs', async () => { const text = await me.text(diffs); return /guide\.txt/.test(text) && /fourteen/.test(text) && /new\.txt/.test(text) && /all new/.test(text); });
   await me.shot('question-files');
+  assert.deepEqual(await titled(), ['Allow Once', 'Deny', 'More…']);
   assert.ok(disk('docs/guide.txt').includes('line 14\n'));
   await me.click(me.title('Allow Once'), 'answered', async () => fs.existsSync(path.join(box.ws, 'docs/new.txt')));
   assert.equal((await call).ok, true);
@@ -593,7 +598,7 @@ test('a server that is killed is started again, and nothing pending is lost', as
   assert.equal((await edit('docs/kept.txt', 12, 'twelve\n')).ok, true);
   await me.click(me.row('kept.txt'), 'the diff', async () => /twelve/.test(await me.text(me.modified)));
   await kill(answers);
-  await me.told('ended unexpectedly');
+  await me.notified('ended unexpectedly');
   await me.shot('crash');
   await me.row('kept.txt').waitFor();
   assert.equal(await page.locator('.tab', { hasText: 'kept.txt' }).count(), 1, 'the diff is still open');
@@ -607,7 +612,7 @@ test('one that is killed again and again is left alone until it is wanted', asyn
   assert.equal(await page.locator('.tab', { hasText: 'kept.txt' }).count(), 1, 'the diff is still open');
   assert.equal(await page.locator('.tab .strikethrough').count(), 0, 'and not said to be gone');
   await me.shot('down');
-  await me.told('is not started again');
+  await me.notified('is not started again');
   await me.command('SideCar: Restart Server');
   await answers();
   await me.row('kept.txt').waitFor();

@@ -85,7 +85,7 @@ test('a command brings to its tab, and what can\'t be done is not offered', asyn
   await (await me.manage('Shadow Workspaces')).getByRole('button', { name: 'Create' }).waitFor();
   await me.agent('sidecar.session.open', { id: 'release', mode: 'audit' });
   await me.agent('sidecar.mcpReconnect').catch(() => {}); // without a row it asks, and there is none
-  await me.told('nothing that this could be done with');
+  await me.notified('nothing that this could be done with');
   await me.command('Notifications: Clear All Notifications');
   const sessions = await me.manage('Sessions');
   await sessions.locator('.item', { hasText: 'release' }).getByRole('button', { name: 'Close' }).click();
@@ -96,9 +96,14 @@ test('an empty filter result says so, and a server that is down can be started f
   await me.ask({ eval: `await vscode.workspace.getConfiguration('sidecar').update('server.path', '/nowhere/else', vscode.ConfigurationTarget.Global)` });
   const f = await me.manage('Tools');
   await f.locator('.note', { hasText: 'The server is not running' }).waitFor();
+  const toast = me.toast('The setting sidecar.server.path names /nowhere/else: there is no such file.');
+  await toast.waitFor();
   await me.shot('manage-down');
-  await me.ask({ eval: `await vscode.workspace.getConfiguration('sidecar').update('server.path', undefined, vscode.ConfigurationTarget.Global)` });
+  assert.equal(await page.locator('.notification-toast').count(), 1, 'and nothing else is reported');
+  assert.deepEqual((await toast.locator('.monaco-button').allInnerTexts()).map(text => text.trim()).filter(Boolean), ['Use the Bundled Server']);
+  await toast.locator('.monaco-button', { hasText: 'Use the Bundled Server' }).click();
   await f.locator('.item').nth(1).waitFor();
+  assert.equal(await me.ask({ eval: `return vscode.workspace.getConfiguration('sidecar').get('server.path')` }), '');
   await me.command('Notifications: Clear All Notifications');
   await me.command('View: Close All Editors');
 });
@@ -159,4 +164,15 @@ test('in a narrow window a diff that is opened puts the agent\'s bar away, and i
   await me.shot('diff-narrow');
   await me.command('View: Close All Editors');
   await page.setViewportSize(was);
+});
+
+test('the page is there again after the window was reloaded, with its tab', async () => {
+  ada.end();
+  await eventually('it has ended', async () => (await me.rows('Agents')).some(r => /^ada ?Ready · Count words/.test(r)));
+  await (await me.manage('Metrics')).locator('th code', { hasText: 'edit_file' }).waitFor();
+  await me.kept('metrics');
+  await page.reload({ waitUntil: 'commit' });
+  await me.container.waitFor({ timeout: 90_000 });
+  const f = await eventually('the page', () => me.frame('[role=tab][aria-selected=true]:text-is("Metrics")'));
+  await f.locator('.about', { hasText: 'since the server started' }).waitFor(); // another server counts anew
 });

@@ -72,8 +72,8 @@ test('the next window has its run and its edit', async () => {
   ada.say(' Done.');
   ada.end();
   await eventually('its end', async () => (await run()).state === 'idle');
-  const said = (await me.agent('sidecar.agent.history', { run: r.run })).events.filter(e => e.kind === 'text' && e.role === 'assistant').map(e => e.text).join('');
-  assert.equal(said, 'I begin. Nobody sees this yet. Done.');
+  const text = (await me.agent('sidecar.agent.history', { run: r.run })).events.filter(e => e.kind === 'text' && e.role === 'assistant').map(e => e.text).join('');
+  assert.equal(text, 'I begin. Nobody sees this yet. Done.');
   assert.equal(fs.readFileSync(path.join(box.ws, 'notes.txt'), 'utf8'), 'one\ntwo\n', 'the disk is as it was');
 });
 

@@ -137,10 +137,12 @@ export function person(page, { agentPort, shots }) {
     },
     /**
      * Waits until the workbench has stored which editors are open, or what the page of a view keeps. One in a browser does so every few seconds, when it is
-     * idle, and not when its page is left, as one on the desktop does.
+     * idle, and not when its page is left, as one on the desktop does. Chromium may run no idle callback while nothing is drawn, with any webview open: each
+     * look draws a frame.
      */
     async kept(file, key = 'workbench.parts.editor') {
       await eventually(`${file} in what is stored`, () => page.evaluate(async ([file, key]) => {
+        await new Promise(requestAnimationFrame);
         const done = request => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
         for (const { name } of await indexedDB.databases()) {
           if (!name.startsWith('vscode-web-state-db-')) { continue; }
@@ -158,7 +160,7 @@ export function person(page, { agentPort, shots }) {
     dialog: page.locator('.monaco-dialog-box'),
     toast: message => page.locator('.notification-toast', { hasText: message }),
     /** A message, wherever it is by now: those that nobody answers go from the screen into the list. */
-    async told(message) {
+    async notified(message) {
       await eventually(`the message ${message}`, async () => {
         if (await me.toast(message).count() > 0) { return true; }
         await me.command('Notifications: Show Notifications');

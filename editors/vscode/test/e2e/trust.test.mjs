@@ -46,7 +46,8 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     await page.locator('[id="status.workspaceTrust"]').click();
     await page.locator('.workspace-trust-editor .monaco-button', { hasText: /^Trust$/ }).first().click();
     // Now the workspace names the server, and it can't run: that is said.
-    await me.told('sidecar.server.path');
+    await me.notified('sidecar.server.path');
+    await page.locator('.notification-list-item', { hasText: 'sidecar.server.path' }).locator('.monaco-button', { hasText: 'Open Settings' }).waitFor(); // the project's file is not changed by a click
     await eventually('the editor of trust is closed', async () => {
       if (await page.locator('.workspace-trust-editor').count() === 0) { return true; }
       await me.command('View: Close All Editors');
@@ -69,11 +70,11 @@ test('without trust the workspace\'s settings do not apply and nothing is edited
     const tool = await eventually('its tools', () => me.ask({ eval: `return vscode.lm.tools.find(t => t.name.startsWith('mcp_') && t.name.endsWith('_write_file'))?.name` }));
     const its = await eventually('its session', async () => (await me.agent('sidecar.session.list', {})).sessions.find(s => s.session.startsWith('mcp-'))?.session);
     await me.agent('sidecar.mode.set', { session: its, mode: 'review' });
-    const said = me.ask({ eval: `
+    const result = me.ask({ eval: `
       const r = await vscode.lm.invokeTool('${tool}', { input: { path: 'b.txt', content: 'by MCP\\n' }, toolInvocationToken: undefined });
       return JSON.stringify(r.content)` });
     await me.dialog.locator('.monaco-button', { hasText: 'Yes' }).click(); // VS Code asks, too
-    assert.match(await said, /b\.txt/);
+    assert.match(await result, /b\.txt/);
     await me.row('b.txt').waitFor(); // it went through the server of this window
     await (await me.item('Activity', 'Created b.txt')).waitFor();
     await me.shot('by-mcp');

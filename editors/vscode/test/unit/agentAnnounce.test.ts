@@ -8,20 +8,20 @@ import { Model } from '../../src/agent/page/model';
 test('ends, settled messages and questions are told once, and nothing of what was there before', () => {
   const m = new Model('r'), a = new Announcer();
   let seq = 0;
-  const tell = (e: Partial<AgentEvent>, reader = true) => { m.apply([{ run: 'r', seq: ++seq, time: new Date(seq * 1000).toISOString(), ...e }]); return a.look(m, 'paragraphs', reader, 'Claude'); };
+  const look = (e: Partial<AgentEvent>, reader = true) => { m.apply([{ run: 'r', seq: ++seq, time: new Date(seq * 1000).toISOString(), ...e }]); return a.look(m, 'paragraphs', reader, 'Claude'); };
   m.apply([{ run: 'r', seq: ++seq, time: '', kind: 'text', message: 'old', text: 'old' }]);
   assert.deepEqual(a.look(m, 'paragraphs', true, 'Claude'), { status: [], alert: [] });
-  assert.deepEqual(tell({ kind: 'step.start', step: 1 }), { status: [], alert: [] });
-  assert.deepEqual(tell({ kind: 'state', state: 'running' }).status, ['Claude works']);
-  assert.deepEqual(tell({ kind: 'text', message: 'a', delta: 'Hel' }).status, []);
-  assert.deepEqual(tell({ kind: 'usage', usage: { used: 1 } }).status, []);
-  assert.deepEqual(tell({ kind: 'text', message: 'a', text: 'Hello.' }).status, ['Hello.']);
-  assert.deepEqual(tell({ kind: 'text', message: 'b', text: 'Unheard.' }, false).status, []);
-  assert.deepEqual(tell({ kind: 'question', question: 'q', text: 'Run it?' }, false).alert, ['Claude asks: Run it?']);
-  assert.deepEqual(tell({ kind: 'state', state: 'waiting' }), { status: [], alert: [] });
-  assert.deepEqual(tell({ kind: 'answered', question: 'q' }), { status: [], alert: [] });
-  assert.deepEqual(tell({ kind: 'run.end', reason: 'done' }, false).status, ['Done, 9.0 s']);
-  assert.deepEqual(tell({ kind: 'run.end', reason: 'failed', text: 'gone\nx' }).alert, ['Failed: gone, 10 s']);
+  assert.deepEqual(look({ kind: 'step.start', step: 1 }), { status: [], alert: [] });
+  assert.deepEqual(look({ kind: 'state', state: 'running' }).status, ['Claude works']);
+  assert.deepEqual(look({ kind: 'text', message: 'a', delta: 'Hel' }).status, []);
+  assert.deepEqual(look({ kind: 'usage', usage: { used: 1 } }).status, []);
+  assert.deepEqual(look({ kind: 'text', message: 'a', text: 'Hello.' }).status, ['Hello.']);
+  assert.deepEqual(look({ kind: 'text', message: 'b', text: 'Unheard.' }, false).status, []);
+  assert.deepEqual(look({ kind: 'question', question: 'q', text: 'Run it?' }, false).alert, ['Claude asks: Run it?']);
+  assert.deepEqual(look({ kind: 'state', state: 'waiting' }), { status: [], alert: [] });
+  assert.deepEqual(look({ kind: 'answered', question: 'q' }), { status: [], alert: [] });
+  assert.deepEqual(look({ kind: 'run.end', reason: 'done' }, false).status, ['Done, 9.0 s']);
+  assert.deepEqual(look({ kind: 'run.end', reason: 'failed', text: 'gone\nx' }).alert, ['Failed: gone, 10 s']);
 });
 
 test('a mention and a command are found before the cursor, and nowhere else', () => {

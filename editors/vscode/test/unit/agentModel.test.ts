@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AgentEvent } from '../../src/agent/event';
-import { Model, stoppable, type CallEntry, type Entry, type Said } from '../../src/agent/page/model';
+import { Model, stoppable, type CallEntry, type Entry, type Message } from '../../src/agent/page/model';
 import { project, rowOf, type Look } from '../../src/agent/page/rows';
 
 /** Events of the run r, numbered and a second apart. */
@@ -14,18 +14,18 @@ const model = (...list: Partial<AgentEvent>[]): Model => {
   return m;
 };
 const look = (more: Partial<Look> = {}): Look => ({ detail: 'steps', folds: {}, hunks: {}, now: 1e12 + 1e9, ...more });
-const said = (e: Entry | undefined): string => `${e?.kind} ${(e as Said).text}${(e as Said).done ? '.' : '…'}`;
+const textOf = (e: Entry | undefined): string => `${e?.kind} ${(e as Message).text}${(e as Message).done ? '.' : '…'}`;
 const call = (id: string, kind: string, more: Partial<AgentEvent['call']> = {}) => ({ call: id, kind, title: `${kind} ${id}`, ...more });
 const whole = (id: string, kind: string, outcome = 'completed'): Partial<AgentEvent>[] => [
   { kind: 'call.proposed', call: call(id, kind) }, { kind: 'call.started', call: call(id, kind) }, { kind: 'call.finished', call: call(id, kind, { outcome }) }];
 
 test('a message grows by its deltas and is replaced by its whole', () => {
   const m = model({ kind: 'text', message: 'a', role: 'assistant', delta: 'He' }, { kind: 'text', message: 'a', role: 'assistant', delta: 'llo' });
-  assert.deepEqual(m.entries.map(said), ['text Hello…']);
+  assert.deepEqual(m.entries.map(textOf), ['text Hello…']);
   m.apply([{ run: 'r', seq: 3, time: '', kind: 'text', message: 'a', text: 'Hello.' }]);
-  assert.deepEqual(m.entries.map(said), ['text Hello..']);
+  assert.deepEqual(m.entries.map(textOf), ['text Hello..']);
   m.apply([{ run: 'r', seq: 3, kind: 'text', message: 'a', text: 'again' }, { run: 'r', seq: 2, kind: 'text', message: 'a', delta: 'again' }, { run: 'other', seq: 9, kind: 'text', delta: 'x' }]);
-  assert.deepEqual(m.entries.map(said), ['text Hello..']);
+  assert.deepEqual(m.entries.map(textOf), ['text Hello..']);
   m.apply([{ run: 'r', seq: 4, kind: 'text', message: 'a', delta: 'New' }]);
   assert.equal(m.entries.length, 2);
   assert.notEqual(m.entries[0]!.key, m.entries[1]!.key);
@@ -33,7 +33,7 @@ test('a message grows by its deltas and is replaced by its whole', () => {
 
 test('what was shown of a message that is told anew is taken back', () => {
   const m = model({ kind: 'thought', message: 'a-thought', delta: 'hm' }, { kind: 'text', message: 'b', delta: 'stays' }, { kind: 'text', message: 'a', delta: 'half an' }, { kind: 'note', reason: 'withdrawn', message: 'a', text: 'It ended in the middle' }, { kind: 'text', message: 'a', delta: 'whole' });
-  assert.deepEqual(m.entries.filter(e => e.kind === 'text').map(said), ['text stays.', 'text whole…']);
+  assert.deepEqual(m.entries.filter(e => e.kind === 'text').map(textOf), ['text stays.', 'text whole…']);
 });
 
 test('a question may take any text besides its options', () => {
@@ -44,7 +44,7 @@ test('a question may take any text besides its options', () => {
 
 test('what follows ends a message of which no whole was told', () => {
   const m = model({ kind: 'thought', message: 't', delta: 'hm' }, { kind: 'text', message: 'a', delta: 'x' }, { kind: 'call.proposed', call: call('1', 'read') });
-  assert.deepEqual(m.entries.slice(0, 2).map(said), ['thought hm.', 'text x.']);
+  assert.deepEqual(m.entries.slice(0, 2).map(textOf), ['thought hm.', 'text x.']);
 });
 
 test('pictures are entries and parts of calls; what is none is left out', () => {
@@ -185,6 +185,6 @@ test('members of the wrong type are left out, and nothing throws', () => {
 
 test('what is too long is cut', () => {
   const m = model({ kind: 'text', message: 'a', delta: 'x'.repeat(300_000) }, { kind: 'text', message: 'a', delta: 'y'.repeat(300_000) }, { kind: 'call.output', call: call('1', 'execute'), delta: `${'x'.repeat(1 << 20)}` }, { kind: 'call.output', call: call('1', 'execute'), delta: 'end' });
-  assert.equal((m.entries[0] as Said).text.length, 256 << 10);
-  assert.ok((m.entries[0] as Said).cut > 0 && (m.entries[1] as CallEntry).output.endsWith('end') && (m.entries[1] as CallEntry).output.length <= 256 << 10);
+  assert.equal((m.entries[0] as Message).text.length, 256 << 10);
+  assert.ok((m.entries[0] as Message).cut > 0 && (m.entries[1] as CallEntry).output.endsWith('end') && (m.entries[1] as CallEntry).output.length <= 256 << 10);
 });

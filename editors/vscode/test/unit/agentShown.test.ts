@@ -23,11 +23,11 @@ test('a question keeps its document, and whether any text answers it', () => {
 
 test('the latest summary alone can be changed, until it is taken away', () => {
   const m = new Model('run-a');
-  const told = (seq: number, more: object) => m.apply([{ run: 'run-a', seq, time: '2026-01-02T03:04:05Z', kind: 'compaction', text: 'It was.', ...more }]);
-  told(1, { reason: 'summary', ref: '7' });
-  told(2, { reason: 'summary', ref: '9' });
-  told(3, { reason: 'pruned' });
+  const compact = (seq: number, more: object) => m.apply([{ run: 'run-a', seq, time: '2026-01-02T03:04:05Z', kind: 'compaction', text: 'It was.', ...more }]);
+  compact(1, { reason: 'summary', ref: '7' });
+  compact(2, { reason: 'summary', ref: '9' });
+  compact(3, { reason: 'pruned' });
   assert.equal(m.summary?.ref, '9');
-  told(4, { reason: 'restored' });
+  compact(4, { reason: 'restored' });
   assert.equal(m.summary, undefined);
 });

@@ -124,7 +124,7 @@ test('problems are told by file; those of files that nothing is pending for are 
   assert.deepEqual(changed, before, 'a badge that comes later is drawn');
 });
 
-const said = (seq: number, text: string, run = 'r') => ({ message: { run, seq, number: seq, text } });
+const from = (seq: number, text: string, run = 'r') => ({ message: { run, seq, number: seq, text } });
 const of = (id: string, sessions: string[], text = '@@\n-a\n+b\n', more: object = {}): Hunk => ({ ...hunk(id, [1, 1], [1, 1], text), sessions, ...more });
 
 test('of a session only its hunks are shown, counted and decided about', () => {
@@ -144,8 +144,8 @@ test('of a session only its hunks are shown, counted and decided about', () => {
 
 test('hunks are grouped by the message that they came from, a file below each of them', () => {
   const l = list([
-    edit('x', { hunks: [of('x2', ['s'], '@@\n+b\n', said(12, 'second')), of('x1', ['s'], '@@\n+b\n', said(3, 'first')), of('x0', ['s'])] }),
-    edit('d/y', { hunks: [of('y1', ['s'], '@@\n+b\n', said(3, 'first'))] }), edit('moved', { kind: 'rename', hunks: [] }), edit('b', { batch: true, session: 'z' })]);
+    edit('x', { hunks: [of('x2', ['s'], '@@\n+b\n', from(12, 'second')), of('x1', ['s'], '@@\n+b\n', from(3, 'first')), of('x0', ['s'])] }),
+    edit('d/y', { hunks: [of('y1', ['s'], '@@\n+b\n', from(3, 'first'))] }), edit('moved', { kind: 'rename', hunks: [] }), edit('b', { batch: true, session: 'z' })]);
   const roots = tree(l, { byMessage: true });
   assert.deepEqual(outline(roots), ['[z]', ' b', '  #b-1', '"first"', ' d/', '  y', '   #y1', ' x', '  #x1', '"second"', ' x', '  #x2', '""', ' moved', ' x', '  #x0']);
   const ids = (nodes: Node[]): string[] => nodes.flatMap(n => [n.id, ...ids(n.children)]);
@@ -157,7 +157,7 @@ test('hunks are grouped by the message that they came from, a file below each of
 });
 
 test('a message is drawn again when what is below it comes or goes', () => {
-  const first = edit('x', { hunks: [of('x1', ['s'], '@@\n+b\n', said(3, 'first'))] }), more = edit('y', { hunks: [of('y1', ['s'], '@@\n+b\n', said(3, 'first'))] });
+  const first = edit('x', { hunks: [of('x1', ['s'], '@@\n+b\n', from(3, 'first'))] }), more = edit('y', { hunks: [of('y1', ['s'], '@@\n+b\n', from(3, 'first'))] });
   const before = tree(list([first]), { byMessage: true });
   const { roots, changed } = reconcile(before, tree(list([first, more]), { byMessage: true }));
   assert.deepEqual(changed === 'all' ? changed : changed.map(n => n.id), ['message:r:3']);

@@ -4,7 +4,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 import { manifest } from '../../scripts/manifest.mjs';
-import { about, Calls, callText, deed, summary, told, took } from '../../src/activity/calls';
+import { about, Calls, callText, deed, listed, summary, took } from '../../src/activity/calls';
 import { crowds } from '../../src/agent/room';
 import { askVersion, builtFor, candidates, find } from '../../src/binary';
 import { diagramsHtml } from '../../src/diagrams/html';
@@ -209,7 +209,7 @@ test('the activity list uses plain words', () => {
   assert.equal(deed(call('run_tests', {}), t, 'ada'), 'ada tested the project');
   assert.equal(deed(call('mcp_mine_echo', { text: 'hello' }), t), 'Mcp mine echo: hello');
   assert.equal(deed(call('constructor', {}), t), 'Constructor');
-  assert.deepEqual([told({ tool: 'know_how' }), told({ tool: 'grep' })], [false, true]);
+  assert.deepEqual([listed({ tool: 'know_how' }), listed({ tool: 'grep' })], [false, true]);
   assert.deepEqual([took(undefined, t), took(2, t), took(3210, t), took(65_400, t)], ['', '', '3.2 s', '65 s']);
 });
 
@@ -252,6 +252,7 @@ test('metrics are shares of the longest bar, and the most called tool comes firs
 
 test('the Agent view crowds a diff in a narrow window, and where its width is not known it stays', () => {
   assert.deepEqual([{ window: 900, own: 300 }, { window: 1100, own: 300 }, { window: 1200, own: 500 }, { window: 0, own: 300 }].map(crowds), [true, false, true, false]);
+  assert.deepEqual([crowds({ window: 900, own: 300, focused: true }), crowds({ window: 900, own: 300, focused: true, typing: true })], [true, false], 'while somebody types there it stays');
 });
 
 test('messages of the page "Manage" are checked', () => {

@@ -49,7 +49,7 @@ test('questions are open until they are answered, also when the answer is older 
 
 /** A server whose run has these events; what was asked is kept. */
 function served(have: AgentEvent[]) {
-  const asked: object[] = [], heard: Change[] = [], failed: unknown[] = [];
+  const asked: object[] = [], changes: Change[] = [], failed: unknown[] = [];
   let down = false;
   const ask = (async (command: string, a: { since?: number; before?: number; limit?: number } = {}) => {
     asked.push({ command, ...a });
@@ -60,8 +60,8 @@ function served(have: AgentEvent[]) {
     }
     return { runs: [], agents: [] };
   }) as Ask;
-  const runs = new Runs(ask, c => heard.push(c), e => failed.push(e));
-  return { runs, asked, heard, failed, break: (how: boolean) => { down = how; } };
+  const runs = new Runs(ask, c => changes.push(c), e => failed.push(e));
+  return { runs, asked, changes, failed, break: (how: boolean) => { down = how; } };
 }
 const settled = () => new Promise(r => setImmediate(() => setImmediate(r)));
 
@@ -132,7 +132,7 @@ test('what is missing before an event is asked for, and nothing is kept twice', 
   s.runs.take(all[10]!); // it came with what was missing
   assert.deepEqual(seqs(s.runs.log('r')!.events), seqs(all));
   assert.equal(s.asked.filter(a => (a as { command: string }).command === 'sidecar.agent.history').length, 2); // the lists are asked for by a clock
-  assert.deepEqual(s.heard.flatMap(c => c.what === 'events' ? seqs(c.events) : []), seqs(all), 'each is told once');
+  assert.deepEqual(s.changes.flatMap(c => c.what === 'events' ? seqs(c.events) : []), seqs(all), 'each is told once');
   s.runs.dispose();
 });
 

@@ -57,8 +57,9 @@ func conversed(t *testing.T) (dir string) {
 	return dir
 }
 
-// neovimAgent runs a script in a project of its own, with the scripted agent.
-func neovimAgent(t *testing.T, script string) {
+// neovimAgent runs a script in a project of its own, with the scripted agent, and returns
+// what it has printed.
+func neovimAgent(t *testing.T, script string) string {
 	t.Helper()
 	nvim, err := exec.LookPath("nvim")
 	if err != nil {
@@ -69,7 +70,12 @@ func neovimAgent(t *testing.T, script string) {
 	if err != nil || !strings.Contains(out, "\ndone") {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return out
 }
+
+// TestNeovimStopwatch: the first reviewed edit of an agent takes a new user at most three
+// commands and two questions.
+func TestNeovimStopwatch(t *testing.T) { t.Log(neovimAgent(t, "stopwatch.lua")) }
 
 // TestNeovimAgent: a conversation with an agent in Neovim, from the choice of one until
 // it goes on after the server was killed.

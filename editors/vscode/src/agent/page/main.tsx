@@ -84,7 +84,7 @@ function draw(): void {
   render(wide ? <><PlanBar app={app} rail /><ChangesBar app={app} rail /><Runs app={app} /></> : null, rail);
   render(app.menu ? <MenuView app={app} /> : null, over);
   looked();
-  tell();
+  announce();
 }
 
 function found(row: Row, query: string): void {
@@ -122,16 +122,16 @@ function looked(): void {
   if (app.more && transcript.element.scrollTop < 400) { app.older(); }
 }
 
-let unsaid: string[] = [], saying: ReturnType<typeof setTimeout> | undefined;
-function tell(): void {
-  const told = announcer.look(app.model, app.view?.settings.announce ?? 'paragraphs', document.body.classList.contains('vscode-using-screen-reader'), app.agentTitle || t('The agent'));
-  if (told.alert.length > 0) { alerts.textContent = told.alert.join('\n'); }
-  unsaid.push(...told.status);
-  if (unsaid.length > 0) {
-    saying ??= setTimeout(() => { // at most one in two seconds
-      saying = undefined;
-      status.textContent = unsaid.join('\n');
-      unsaid = [];
+let unannounced: string[] = [], announcing: ReturnType<typeof setTimeout> | undefined;
+function announce(): void {
+  const news = announcer.look(app.model, app.view?.settings.announce ?? 'paragraphs', document.body.classList.contains('vscode-using-screen-reader'), app.agentTitle || t('The agent'));
+  if (news.alert.length > 0) { alerts.textContent = news.alert.join('\n'); }
+  unannounced.push(...news.status);
+  if (unannounced.length > 0) {
+    announcing ??= setTimeout(() => { // at most one in two seconds
+      announcing = undefined;
+      status.textContent = unannounced.join('\n');
+      unannounced = [];
     }, 2000);
   }
 }
@@ -197,7 +197,10 @@ document.addEventListener('keydown', e => {
 
 window.addEventListener('message', e => {
   const m = e.data as ToPage;
-  if (m.type === 'measure') { app.send({ type: 'size', window: Math.max(0, Math.round(window.outerWidth)), own: window.innerWidth }); } else { app.take(m); }
+  if (m.type === 'measure') {
+    const focused = document.hasFocus(), typing = focused && app.draft !== '' && document.activeElement?.matches('.composer textarea') === true;
+    app.send({ type: 'size', window: Math.max(0, Math.round(window.outerWidth)), own: window.innerWidth, focused, typing });
+  } else { app.take(m); }
 });
 window.addEventListener('resize', () => app.redraw());
 setInterval(() => {

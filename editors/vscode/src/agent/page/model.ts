@@ -15,7 +15,7 @@ interface Base {
   v: number;
 }
 export interface Own extends Base { kind: 'own'; text: string; steered?: boolean }
-export interface Said extends Base { kind: 'text' | 'thought'; text: string; role: string; done: boolean; cut: number; took?: number }
+export interface Message extends Base { kind: 'text' | 'thought'; text: string; role: string; done: boolean; cut: number; took?: number }
 export type CallState = 'proposed' | 'allowed' | 'denied' | 'running' | 'completed' | 'failed' | 'stopped';
 export interface CallEntry extends Base {
   kind: 'call'; call: Call; state: CallState;
@@ -37,7 +37,7 @@ export interface Line extends Base { kind: 'note' | 'compaction' | 'other'; name
 export interface Picture extends Base { kind: 'image'; text: string; images: Image[] }
 export interface Child extends Base { kind: 'child'; run: string; title: string }
 export interface End extends Base { kind: 'end'; reason: string; text: string; took?: number; calls: number; files: number }
-export type Entry = Own | Said | CallEntry | Question | Plan | Line | Picture | Child | End;
+export type Entry = Own | Message | CallEntry | Question | Plan | Line | Picture | Child | End;
 
 /** Whether the command of a call can be stopped alone: the server runs it. */
 export const stoppable = (c: CallEntry): boolean => c.state === 'running' && !c.halted && (c.call.uri?.startsWith('terminal:') ?? false);
@@ -67,7 +67,7 @@ export class Model {
   private readonly keys = new Map<string, number>();
   private readonly calls = new Map<string, CallEntry>();
   /** Messages of this step that are not settled. */
-  private readonly growing = new Map<string, Said>();
+  private readonly growing = new Map<string, Message>();
   private planned: Plan | undefined;
   private stepAt = 0;
   /** All events but the parts of what is settled, to read the run anew when older ones come. */
@@ -128,7 +128,7 @@ export class Model {
         return;
       case 'text':
       case 'thought':
-        return this.said(e, before || time, time);
+        return this.takeMessage(e, before || time, time);
       case 'steer':
         this.add({ ...base(`u:${e.message ?? e.seq}`), kind: 'own', text: e.text ?? '', steered: true });
         return;
@@ -194,7 +194,7 @@ export class Model {
     }
   }
 
-  private said(e: AgentEvent, before: number, time: number): void {
+  private takeMessage(e: AgentEvent, before: number, time: number): void {
     const kind = e.kind as 'text' | 'thought', role = e.role ?? 'assistant';
     if (role === 'user' && !e.parent) { // what a sub-agent is told is no message of the person's
       const id = `u:${e.message ?? e.seq}`, last = this.growing.get(id);
@@ -202,35 +202,35 @@ export class Model {
       return;
     }
     const id = `${kind === 'text' ? 'm' : 't'}:${e.message ?? ''}`;
-    let said = this.growing.get(id);
-    if (!said) {
+    let message = this.growing.get(id);
+    if (!message) {
       this.settle(); // a message ends where another begins
-      said = this.add<Said>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0, parent: e.parent });
-      this.growing.set(id, said);
+      message = this.add<Message>({ key: this.key(id), seq: e.seq, time: before, v: 0, kind, role, text: '', done: false, cut: 0, parent: e.parent });
+      this.growing.set(id, message);
     }
     if (e.delta) {
-      said.text += e.delta;
-      if (said.text.length > most.text) {
-        said.cut += said.text.length - most.text;
-        said.text = said.text.slice(0, most.text);
+      message.text += e.delta;
+      if (message.text.length > most.text) {
+        message.cut += message.text.length - most.text;
+        message.text = message.text.slice(0, most.text);
       }
     } else {
-      const parts = said.text !== '';
-      said.text = e.text ?? said.text;
-      said.done = true;
+      const parts = message.text !== '';
+      message.text = e.text ?? message.text;
+      message.done = true;
       this.growing.delete(id);
-      if (parts) { this.events = this.events.filter(o => o.delta === undefined || o.message !== e.message || o.kind !== e.kind || o.seq < said.seq); }
+      if (parts) { this.events = this.events.filter(o => o.delta === undefined || o.message !== e.message || o.kind !== e.kind || o.seq < message.seq); }
     }
-    said.cut += e.cut ?? 0;
-    said.took = said.time && time ? time - said.time : undefined;
-    said.v++;
+    message.cut += e.cut ?? 0;
+    message.took = message.time && time ? time - message.time : undefined;
+    message.v++;
   }
 
   /** Takes back what was shown of a message that is told anew. */
   private withdraw(e: AgentEvent): void {
-    for (const [id, said] of this.growing) {
+    for (const [id, message] of this.growing) {
       if (withdrawn(e, id.slice(2))) {
-        said.text = ''; said.cut = 0; said.v++;
+        message.text = ''; message.cut = 0; message.v++;
       }
     }
     this.events = this.events.filter(o => o.delta === undefined || !withdrawn(e, o.message));

@@ -52,9 +52,9 @@ export function project(model: Model, look: Look): Row[] {
     if (e.kind === 'call' && e.asked && model.open.has(e.asked)) { asking.add(e.asked); }
   }
   const nested = families(model.entries);
-  const said = detail === 'everything' ? new Set<Entry>() : saidAgain(model.entries);
+  const repeats = detail === 'everything' ? new Set<Entry>() : repeated(model.entries);
   const put = (entry: Entry, depth: number): void => {
-    if (said.has(entry)) { return; }
+    if (repeats.has(entry)) { return; }
     if (entry.kind === 'other' && detail !== 'everything' || entry.kind === 'question' && (asking.has(entry.id) || entry.closed && entry.call && !entry.answer && detail !== 'everything')) {
       return;
     }
@@ -101,7 +101,7 @@ export function project(model: Model, look: Look): Row[] {
 }
 
 /** The notes that say what the end of their step, which has failed, says again. */
-function saidAgain(entries: readonly Entry[]): Set<Entry> {
+function repeated(entries: readonly Entry[]): Set<Entry> {
   const again = new Set<Entry>();
   entries.forEach((end, at) => {
     for (let i = at - 1; end.kind === 'end' && end.reason === 'failed' && end.text && i >= 0 && entries[i]!.kind !== 'end'; i--) {

@@ -94,7 +94,7 @@ function OneRow({ row }: { row: Row }) {
   return (
     <li class="item">
       {row.sign === 'spinner' ? <Spinner /> : <Icon name={row.sign} look={row.look ?? ''} />}
-      <div class="said">
+      <div class="text">
         <div class="first">{row.open ? <button type="button" class="name" onClick={() => act(row.open!, row)}>{visible(row.label)}</button> : <span class="name">{visible(row.label)}</span>}
           {row.detail && <span class="dim">{visible(row.detail)}</span>}</div>
         {row.more?.map((line, i) => <div key={i} class="more dim">{visible(line)}</div>)}

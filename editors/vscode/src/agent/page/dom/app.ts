@@ -23,7 +23,7 @@ export class App {
   chips: Chip[] = [];
   commands: { name: string; description?: string }[] = [];
   completions: { id: number; items: Completion[] } | undefined;
-  told: { text: string; error?: boolean } | undefined;
+  notice: { text: string; error?: boolean } | undefined;
   menu: Menu | undefined;
   /** The agent whose consent is asked. */
   consent: string | undefined;
@@ -117,7 +117,7 @@ export class App {
       case 'image': this.pictures.take(m); return;
       case 'chips': this.chips = m.chips; break;
       case 'completions': this.completions = m; break;
-      case 'told': this.told = m; break;
+      case 'notice': this.notice = m; break;
       case 'draft':
         this.draft = m.replace || !this.draft ? m.text : m.before ? m.text + this.draft : `${this.draft.trimEnd()}\n${m.text}`;
         this.save();
@@ -145,7 +145,7 @@ export class App {
     if (this.run) { this.foldsOf.set(this.run, this.folds); }
     this.folds = (run && this.foldsOf.get(run)) || {};
     this.run = run;
-    this.model = undefined; this.changes = undefined; this.hunks = {}; this.commands = []; this.completions = undefined; this.told = undefined;
+    this.model = undefined; this.changes = undefined; this.hunks = {}; this.commands = []; this.completions = undefined; this.notice = undefined;
     this.editing = undefined; this.showing = undefined; this.restored = undefined; this.pending = []; this.asking = false; this.more = false;
     this.pictures.turn(run);
     this.onRun();

@@ -2,7 +2,7 @@
 import { Component, createRef, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Row } from '../rows';
-import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Said } from '../model';
+import { stoppable, type CallEntry, type Child, type End, type Entry, type Line, type Own, type Plan, type Message } from '../model';
 import { lines, printed, readable, terminal, unreachable, visible } from '../safe';
 import { clock, span, t } from '../words';
 import type { App, MenuItem } from './app';
@@ -91,13 +91,13 @@ export function menuOf(app: App, e: Entry): MenuItem[] {
   }
 }
 
-function SaidRow({ app, row, e }: { app: App; row: Row; e: Said }) {
+function MessageRow({ app, row, e }: { app: App; row: Row; e: Message }) {
   const cut = e.cut > 0 && <button type="button" class="quiet" onClick={() => app.send({ type: 'document', run: app.run!, what: 'conversation' })}>{t('This message is longer: Open as Document')}</button>;
   if (e.kind === 'text') {
     return (
       <>
         <Markdown app={app} text={e.text} done={e.done} />{cut}
-        {e.done && <button type="button" class="icon-only said-more" aria-label={t('More of this message')} title={t('More')} aria-haspopup="menu" onClick={ev => app.openMenu(ev.currentTarget, menuOf(app, e))}><Icon name="more" look="bold" /></button>}
+        {e.done && <button type="button" class="icon-only message-more" aria-label={t('More of this message')} title={t('More')} aria-haspopup="menu" onClick={ev => app.openMenu(ev.currentTarget, menuOf(app, e))}><Icon name="more" look="bold" /></button>}
       </>
     );
   }
@@ -371,7 +371,7 @@ export function RowView({ app, row }: { app: App; row: Row }) {
   if (row.group) { return <Group app={app} row={row} />; }
   switch (e.kind) {
     case 'own': return <OwnRow app={app} row={row} e={e} />;
-    case 'text': case 'thought': return <SaidRow app={app} row={row} e={e} />;
+    case 'text': case 'thought': return <MessageRow app={app} row={row} e={e} />;
     case 'call': return <CallLine app={app} row={row} e={e} />;
     case 'question': return <QuestionRow app={app} e={e} />;
     case 'plan': return <PlanRow app={app} row={row} e={e} />;

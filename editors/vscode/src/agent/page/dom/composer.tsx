@@ -28,7 +28,7 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
     if (app.later !== undefined && takesText(c) === 'yes' && app.model) {
       const { agent, run } = app.later;
       const itsOwn = run !== undefined ? run === app.run : (app.info?.agent ?? app.model.agent) === agent && !app.model.entries.some(e => e.kind === 'own');
-      app.later = app.told = undefined;
+      app.later = app.notice = undefined;
       if (itsOwn) { this.send('queue'); } else { app.redraw(); }
     }
   }
@@ -106,14 +106,14 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
     if (takes === 'type' || !app.run) {
       if (app.view?.starting && (c === 'connecting' || c === 'signIn')) {
         app.later = { agent: app.view.starting.agent, run: app.run };
-        app.told = { text: t('It is sent when the agent is ready.') };
+        app.notice = { text: t('It is sent when the agent is ready.') };
         app.redraw();
       } else if (c === 'loading' && app.run) { // its events are on their way
         app.later = { agent: '', run: app.run };
       }
       return;
     }
-    if (when === 'steer' && app.working && app.agent && !app.agent.can.includes('steer')) { app.told = { text: t('This agent can’t be steered: it hears this next.') }; } else { app.told = undefined; }
+    if (when === 'steer' && app.working && app.agent && !app.agent.can.includes('steer')) { app.notice = { text: t('This agent can’t be steered: it hears this next.') }; } else { app.notice = undefined; }
     app.send({ type: 'prompt', run: app.run, text, when, chips: app.chips.map(ch => ch.id) });
     app.draft = '';
     app.save();
@@ -131,7 +131,7 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
     this.setState({ over: false });
     const { app } = this.props, files = [...e.dataTransfer?.files ?? []].filter(f => f.type.startsWith('image/'));
     const uris = (e.dataTransfer?.getData('application/vnd.code.uri-list') || e.dataTransfer?.getData('text/uri-list') || '').split(/\r?\n/).filter(u => u && !u.startsWith('#')).slice(0, 50);
-    if (uris.length > 0) { app.send({ type: 'attachUris', uris }); } else if (files.length > 0) { this.images(files); } else { app.told = { text: t('Nothing here can go along with a message: drop files or images.'), error: true }; app.redraw(); }
+    if (uris.length > 0) { app.send({ type: 'attachUris', uris }); } else if (files.length > 0) { this.images(files); } else { app.notice = { text: t('Nothing here can go along with a message: drop files or images.'), error: true }; app.redraw(); }
   };
 
   private images(files: File[]): void {
@@ -139,7 +139,7 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
     for (const f of files) {
       const mime = (['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const).find(m => m === f.type);
       if (!mime || f.size > mostImage) {
-        app.told = { text: mime ? t('{0} is larger than 5 MB.', f.name) : t('{0} is not PNG, JPEG, GIF or WebP.', f.name || f.type), error: true };
+        app.notice = { text: mime ? t('{0} is larger than 5 MB.', f.name) : t('{0} is not PNG, JPEG, GIF or WebP.', f.name || f.type), error: true };
         app.redraw();
         continue;
       }
@@ -165,7 +165,7 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
     const offers = this.offers(), chosen = offers[Math.min(at, offers.length - 1)], disabled = takesText(c) === 'no';
     return (
       <div class={`composer ${over ? 'over' : ''}`} onDragOver={e => { e.preventDefault(); if (!over) { this.setState({ over: true }); } }} onDragLeave={() => this.setState({ over: false })} onDrop={this.dropped}>
-        {app.told && <div class={`told ${app.told.error ? 'bad' : 'dim'}`} role="note"><span class="what">{readable(app.told.text)}</span><button type="button" class="icon-only" aria-label={t('Dismiss')} onClick={() => { app.told = undefined; app.redraw(); }}><Icon name="cross" /></button></div>}
+        {app.notice && <div class={`notice ${app.notice.error ? 'bad' : 'dim'}`} role="note"><span class="what">{readable(app.notice.text)}</span><button type="button" class="icon-only" aria-label={t('Dismiss')} onClick={() => { app.notice = undefined; app.redraw(); }}><Icon name="cross" /></button></div>}
         {app.chips.length > 0 && <ul class="chips" aria-label={t('Context')}>{app.chips.map(ch => (
           <li key={ch.id} class={`chip ${ch.hidden ? 'hidden' : ''}`} title={visible(ch.hidden ? t('Hidden from agent') : ch.detail ?? ch.label)}>
             <Icon name={icons[ch.kind] ?? 'file'} /><span>{visible(ch.label)}</span>

@@ -25,16 +25,16 @@ export class Pictures {
   get(image: string): Held | undefined { return this.held.get(image); }
 
   /** Asks for one that is not here, and tells when it is; gives what ends that. */
-  want(image: string, told: () => void): () => void {
+  want(image: string, loaded: () => void): () => void {
     let who = this.waiting.get(image);
     if (!this.held.has(image)) {
       if (!who) {
         this.waiting.set(image, who = new Set());
         if (this.run) { this.send({ type: 'image', run: this.run, image, large: false }); }
       }
-      who.add(told);
+      who.add(loaded);
     }
-    return () => who?.delete(told);
+    return () => who?.delete(loaded);
   }
 
   take(m: Extract<ToPage, { type: 'image' }>): void {
@@ -47,7 +47,7 @@ export class Pictures {
     }
     const who = this.waiting.get(m.image)!;
     this.waiting.delete(m.image);
-    for (const told of who) { told(); }
+    for (const loaded of who) { loaded(); }
   }
 }
 

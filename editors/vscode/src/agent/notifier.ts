@@ -1,4 +1,4 @@
-// How people hear of what runs do while they look elsewhere: a number on the view, the status bar, and a message that takes
+// What people see of runs while they look elsewhere: a number on the view, the status bar, and a message that takes
 // no focus, for a question that is not on the screen and for the end of a long run.
 import * as vscode from 'vscode';
 import type { AgentEvent } from './event';
@@ -9,15 +9,15 @@ import type { Work } from './work';
 
 const t = vscode.l10n.t;
 
-/** After these milliseconds a question that nobody sees is put as a message; a run that took that long is told to be done. */
+/** After these milliseconds a question that nobody sees is put as a message; the end of a run that took that long is shown. */
 const unseen = 3000, long = 20_000;
 
-export class Telling implements vscode.Disposable {
+export class Notifier implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('sidecar.agents', vscode.StatusBarAlignment.Left, 8);
   private readonly asked = new Map<string, NodeJS.Timeout>(); // by question
   private readonly begun = new Map<string, number>(); // when a run's step began, by run
-  private done: string[] = []; // runs that are done and not told yet
-  private telling: NodeJS.Timeout | undefined;
+  private done: string[] = []; // runs that are done and not shown yet
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly work: Work, private readonly panes: () => Pane[], private readonly show: (run: string) => void) {
     this.item.name = t('SideCar: agents');
@@ -92,15 +92,15 @@ export class Telling implements vscode.Disposable {
     }
   }
 
-  // Several that are done are told in one message.
+  // Several that are done are in one message.
   private end(run: string): void {
     const seen = vscode.window.state.focused && this.panes().some(p => p.visible() && p.run === run);
     if (this.how === 'off' || this.how === 'away' && seen) {
       return;
     }
     this.done.push(run);
-    this.telling ??= setTimeout(async () => {
-      this.telling = undefined;
+    this.timer ??= setTimeout(async () => {
+      this.timer = undefined;
       const done = this.done.splice(0), [first = ''] = done, show = t('Show');
       const titles = done.map(r => visible(this.work.runs.info(r)?.title ?? r));
       if (await vscode.window.showInformationMessage(done.length === 1 ? t('Done: {0}', titles[0] ?? '') : t('{0} runs are done: {1}', done.length, titles.join(', ')), show) === show) {
@@ -110,7 +110,7 @@ export class Telling implements vscode.Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.telling);
+    clearTimeout(this.timer);
     this.asked.forEach(timer => clearTimeout(timer));
     this.item.dispose();
   }

@@ -26,11 +26,11 @@ export interface Whole {
   showLog(): void;
   restart(): unknown;
   seen(): void;
-  sized(pane: Pane, size: Size): void;
+  sized(pane: Pane, size: Size): Promise<void>;
 }
 
-/** Hears a page until it is gone. */
-export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposable {
+/** Handles what a page sends, until it is gone. */
+export function handleMessages(pane: Pane, whole: Whole, used: () => void): vscode.Disposable {
   const { work } = whole, { runs } = work;
   const log = () => runs.log(pane.run);
   let consented: string | undefined; // to the agent that is started next
@@ -96,7 +96,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
         pane.chips.add(...selectionChip(editor));
       } else {
         const chip = m.what === 'diagnostics' ? diagnosticsChip() : undefined;
-        chip ? pane.chips.add(...chip) : pane.tell(m.what === 'selection' ? t('No file is open in an editor.') : t('There are no problems.'));
+        chip ? pane.chips.add(...chip) : pane.notice(m.what === 'selection' ? t('No file is open in an editor.') : t('There are no problems.'));
       }
     },
     attachCompletion: m => {
@@ -109,7 +109,7 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
     attachImage: m => {
       const can = runs.agent(runs.info(pane.run)?.agent)?.can;
       const chip = can?.length && !can.includes('images') ? t('This agent can\'t take images.') : imageChip(m.name, m.data);
-      typeof chip === 'string' ? pane.tell(chip, true) : pane.chips.add(...chip);
+      typeof chip === 'string' ? pane.notice(chip, true) : pane.chips.add(...chip);
     },
     detach: m => pane.chips.remove(m.chip),
     complete: async m => {
@@ -163,12 +163,12 @@ export function hear(pane: Pane, whole: Whole, used: () => void): vscode.Disposa
       if (isShown(message)) {
         await (handlers[message.type] as (m: FromPage) => unknown)(message);
       } else if (message.type === 'answer' || message.type === 'shown') {
-        pane.tell(t('This question was answered or has expired.'));
+        pane.notice(t('This question was answered or has expired.'));
       } else if (message.type === 'edit' || message.type === 'withdraw' || message.type === 'hurry') {
-        pane.tell(t('The agent has heard this already.'));
+        pane.notice(t('The agent has this already.'));
       }
     } catch (e) {
-      pane.tell(e instanceof Error ? e.message : String(e), true);
+      pane.notice(e instanceof Error ? e.message : String(e), true);
     }
   });
 }
