@@ -56,7 +56,7 @@ func (m *Manager) launch(p profile.Profile, s *session.Session, readable []strin
 		return nil, nil, err
 	}
 	a.program, err = program.Begin(m.base, m.o.Parts(), s, program.Request{
-		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
+		Argv: append([]string{p.Path}, p.ACP...), Title: p.Title, Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: p.Environ(os.Environ(), m.find), Pass: p.Env, Network: p.Network,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,

@@ -246,10 +246,13 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, "Nothing is pending.")
 		return nil
 	}
+	titles := agentTitles()
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
 		by := e.Tool
-		if e.Command != "" {
+		if slices.Contains(titles, e.Command) {
+			by = e.Command // an agent's product, by itself
+		} else if e.Command != "" {
 			by += " (" + e.Command + ")"
 		}
 		if e.Batch {

@@ -52,11 +52,19 @@ func turned(what string, p pendingedits.Past) string {
 	} else if p.What == "undo" {
 		did = "made again: what an undo had taken back"
 	}
-	line := fmt.Sprintf("%s by %s, %s", did, p.Tool, pastFiles(p))
+	line := fmt.Sprintf("%s by %s, %s", did, madeBy(p), pastFiles(p))
 	if what == "undo" && p.What != "apply" {
 		line += "; it waits again"
 	}
 	return line
+}
+
+// madeBy is who made an entry: a tool, or a program that was run, by its session.
+func madeBy(p pendingedits.Past) string {
+	if p.Tool == "run" && p.Session != "" {
+		return inLine(p.Session)
+	}
+	return p.Tool
 }
 
 // pastFiles are the files of an entry, with what it did to them.
@@ -108,7 +116,7 @@ func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 		if !l.At.IsZero() {
 			at = l.At.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, l.Tool, pastFiles(l), l.Why)
+		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, madeBy(l), pastFiles(l), l.Why)
 	}
 	return t.Flush()
 }
