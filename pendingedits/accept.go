@@ -114,7 +114,7 @@ func listed(names []string) string {
 }
 
 // Reject drops what sel chooses and tells the agent, with the reason if there
-// is one. Nothing was done, so nothing is undone. What is dropped from a batch
+// is one. UndoLast, or UndoTo with its id, makes it pending again. What is dropped from a batch
 // leaves its commits too, and a commit that has nothing left is dropped. Its
 // errors are those of Accept, and fs.ErrNotExist for a name that has no edit.
 func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (RejectResult, error) {
@@ -168,6 +168,9 @@ func planReject(ctx context.Context, q *queue, sel Selection, reason string) (r 
 		return record{}, RejectResult{}, outcome{}, err
 	}
 	r.commits, r.unqueued = q.withoutRejected(picks, q.chosenCommits(sel))
+	if j := dropped(q, picks, r.commits, r.unqueued); len(j.entries)+len(j.commits) > 0 {
+		r.rejected = []rejection{j}
+	}
 	for _, c := range q.commits {
 		if slices.Contains(r.unqueued, c.id) {
 			res.Commits = append(res.Commits, c.describe())

@@ -63,6 +63,9 @@ func encode(r record) []byte {
 	for _, q := range r.commits {
 		size += q.size()
 	}
+	for _, j := range r.rejected {
+		size += sizeOfRejection(j)
+	}
 	w := &encoder{make([]byte, 0, size)}
 	w.number(r.revision)
 	w.number(r.nextID)
@@ -72,13 +75,18 @@ func encode(r record) []byte {
 	list(w, r.puts, w.entry)
 	w.number(int64(r.undone))
 	list(w, r.undo, w.undo)
-	if len(r.commits)+len(r.unqueued)+len(r.committed)+len(r.gone) > 0 { // left out else, as it was before there were any
+	rejections := len(r.rejected)+len(r.unrejected) > 0
+	if rejections || len(r.commits)+len(r.unqueued)+len(r.committed)+len(r.gone) > 0 { // left out else, as it was before there were any
 		list(w, r.commits, w.commit)
 		list(w, r.unqueued, w.text)
 		list(w, r.committed, w.commitDone)
 	}
-	if len(r.gone) > 0 {
+	if rejections || len(r.gone) > 0 {
 		list(w, r.gone, w.number)
+	}
+	if rejections {
+		list(w, r.rejected, w.rejection)
+		list(w, r.unrejected, w.number)
 	}
 	return w.b
 }
@@ -201,6 +209,14 @@ func (w *encoder) undo(u undoItem) {
 	}
 }
 
+func (w *encoder) rejection(j rejection) {
+	w.number(j.id)
+	w.time(j.at)
+	list(w, j.entries, w.entry)
+	list(w, j.commits, w.commit)
+	list(w, j.left, w.commit)
+}
+
 // size is about what an entry takes in the log.
 func (e *entry) size() int64 {
 	n := 64 + len(e.name) + len(e.from) + len(e.base) + len(e.after) + len(e.session) + len(e.tool) + len(e.command)
@@ -273,6 +289,9 @@ func decode(payload []byte) (record, error) {
 	}
 	if len(d.b) > 0 {
 		r.gone = readList(d, d.number)
+	}
+	if len(d.b) > 0 {
+		r.rejected, r.unrejected = readList(d, d.rejection), readList(d, d.number)
 	}
 	if d.bad || len(d.b) > 0 {
 		return record{}, errMalformed
@@ -403,4 +422,13 @@ func (d *decoder) undo() undoItem {
 		}
 	}
 	return u
+}
+
+func (d *decoder) rejection() rejection {
+	j := rejection{id: d.number()}
+	if at := d.number(); at != 0 {
+		j.at = time.Unix(0, at).UTC()
+	}
+	j.entries, j.commits, j.left = readList(d, d.entry), readList(d, d.commit), readList(d, d.commit)
+	return j
 }

@@ -5,7 +5,7 @@ import "github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 // Decision is what a person did with the queue, or an agent that took something
 // back, for whoever keeps a record.
 type Decision struct {
-	What    string // accept, reject, undo, redo, propose or withdraw
+	What    string // accept, reject, undo, redo, propose, withdraw or restore (what was rejected)
 	Reason  string // of a reject
 	Changes []Decided
 	Failed  []Failure

@@ -126,4 +126,6 @@ type UndoResult struct {
 	Failed   []Failure
 	Commits  []CommitResult // that were made after the files were accepted; they stay
 	Revision int64
+
+	Of []Past // the entries of the history that it was about, as they were before; newest first
 }

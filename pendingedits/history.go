@@ -14,7 +14,7 @@ type Past struct {
 	At       time.Time  `json:"at,omitzero"` // when the edit was made; zero if that is not known
 	Session  string     `json:"session"`     // whose it is; of several, the first
 	Tool     string     `json:"tool"`
-	What     string     `json:"what"` // accept, apply, undo or redo
+	What     string     `json:"what"` // accept, apply, undo or redo; of Decisions, also reject
 	Files    []PastFile `json:"files"`
 	Undoable bool       `json:"undoable"`
 	Why      string     `json:"why,omitempty"` // it is not
@@ -67,6 +67,14 @@ func takeBackIn(q *queue, ahead map[string][]byte, u undoItem) {
 	}
 }
 
+// changedLines counts the lines that are added and removed.
+func changedLines(before, after []byte) (added, removed int) {
+	for _, h := range diff.HunksOf(before, after) {
+		added, removed = added+h.NewLines, removed+h.OldLines
+	}
+	return added, removed
+}
+
 func past(q *queue, ahead map[string][]byte, u undoItem) Past {
 	p := Past{ID: u.name(), At: u.at, Session: u.changes[0].session, Tool: u.changes[0].tool, What: "accept"}
 	switch {
@@ -80,9 +88,7 @@ func past(q *queue, ahead map[string][]byte, u undoItem) Past {
 	for _, d := range u.changes {
 		f := PastFile{Path: d.Path, Kind: d.Kind()}
 		if !d.Link() {
-			for _, h := range diff.HunksOf(d.Before, d.After) {
-				f.Added, f.Removed = f.Added+h.NewLines, f.Removed+h.OldLines
-			}
+			f.Added, f.Removed = changedLines(d.Before, d.After)
 		}
 		p.Files = append(p.Files, f)
 	}

@@ -48,10 +48,23 @@ func shown(n Names, kept string) string {
 // renamed is r with other names.
 func (r record) renamed(name func(string) string) record {
 	r.drops = mapped(r.drops, name)
-	r.puts = mapped(r.puts, func(e *entry) *entry {
+	commit := func(q *queued) *queued {
+		next := *q
+		next.parts = mapped(q.parts, func(p part) part {
+			p.name, p.source = name(p.name), name(p.source)
+			return p
+		})
+		return &next
+	}
+	edit := func(e *entry) *entry {
 		next := *e
 		next.name, next.from = name(e.name), name(e.from)
 		return &next
+	}
+	r.puts = mapped(r.puts, edit)
+	r.rejected = mapped(r.rejected, func(j rejection) rejection {
+		j.entries, j.commits, j.left = mapped(j.entries, edit), mapped(j.commits, commit), mapped(j.left, commit)
+		return j
 	})
 	r.undo = mapped(r.undo, func(u undoItem) undoItem {
 		u.changes = mapped(u.changes, func(d decided) decided {
@@ -60,14 +73,7 @@ func (r record) renamed(name func(string) string) record {
 		})
 		return u
 	})
-	r.commits = mapped(r.commits, func(q *queued) *queued {
-		next := *q
-		next.parts = mapped(q.parts, func(p part) part {
-			p.name, p.source = name(p.name), name(p.source)
-			return p
-		})
-		return &next
-	})
+	r.commits = mapped(r.commits, commit)
 	return r
 }
 

@@ -56,6 +56,12 @@ func (s *queue) commit(op string, r record) (int64, error) {
 			r.undo[i].at = s.now().UTC()
 		}
 	}
+	r.rejected = slices.Clone(r.rejected)
+	for i := range r.rejected {
+		if r.rejected[i].id == 0 {
+			r.rejected[i].id, r.rejected[i].at = r.revision, s.now().UTC()
+		}
+	}
 	s.number(&r)
 	seq, err := s.log.Append(op, encode(s.toLog(r)))
 	if err != nil {

@@ -18,25 +18,26 @@ type state struct {
 	limits UndoLimits // nil: 64 MB
 	now    func() time.Time
 
-	called   Names // of the view in the log
-	entries  map[string]*entry
-	away     map[string]*entry      // of files whose folders are not part of the view
-	from     map[string]*entry      // renames by the old name
-	resolved map[string]*resolution // by name, of entries that were looked at
-	names    []string               // those that the queue says something about, nil when they have to be listed
-	undo     []undoItem             // the last is the newest
-	lastItem int64                  // the highest id of an undo item that was used
-	commits  []*queued              // that wait, in order
-	intent   *record                // what is being done to the base
-	revision int64
-	nextID   int64
-	former   map[formerly]string // the ids that hunks had
+	called     Names // of the view in the log
+	entries    map[string]*entry
+	away       map[string]*entry      // of files whose folders are not part of the view
+	from       map[string]*entry      // renames by the old name
+	resolved   map[string]*resolution // by name, of entries that were looked at
+	names      []string               // those that the queue says something about, nil when they have to be listed
+	undo       []undoItem             // the last is the newest
+	lastItem   int64                  // the highest id of an undo item that was used
+	commits    []*queued              // that wait, in order
+	rejections []rejection            // that can be taken back; the last is the newest
+	intent     *record                // what is being done to the base
+	revision   int64
+	nextID     int64
+	former     map[formerly]string // the ids that hunks had
 }
 
 // clear forgets what is pending, but not which revisions and ids were used.
 func (s *state) clear() {
 	s.entries, s.from, s.resolved, s.away = map[string]*entry{}, map[string]*entry{}, map[string]*resolution{}, map[string]*entry{}
-	s.undo, s.commits, s.intent, s.names = nil, nil, nil, nil
+	s.undo, s.commits, s.intent, s.names, s.rejections = nil, nil, nil, nil, nil
 }
 
 // record is one step of the store, applied as a whole or not at all.
@@ -52,6 +53,9 @@ type record struct {
 	commits   []*queued // that begin to wait, or are others now
 	unqueued  []string  // ids of those that will not be made
 	committed []commitDone
+
+	rejected   []rejection // that can be taken back
+	unrejected []int64     // ids of those that can't any more
 
 	// An intent is written before the base is changed. It holds if the changes
 	// of its last undo item were made; a record that ends it says what was.
@@ -94,6 +98,9 @@ func (s *state) replay(r record) {
 	if r.undone > 0 || len(r.gone)+len(r.undo) > 0 {
 		s.replayUndo(r)
 	}
+	if len(r.rejected)+len(r.unrejected) > 0 {
+		replayRejections(s, r)
+	}
 	s.replayCommits(r)
 	s.names = nil
 }
@@ -132,6 +139,9 @@ func (s *state) size() int64 {
 	for _, q := range s.commits {
 		n += q.size()
 	}
+	for _, j := range s.rejections {
+		n += sizeOfRejection(j)
+	}
 	return n
 }
 
@@ -152,6 +162,9 @@ func (s *state) records() []record {
 	}
 	for _, q := range s.commits {
 		add(record{commits: []*queued{q}})
+	}
+	for _, j := range s.rejections {
+		add(record{rejected: []rejection{j}})
 	}
 	if s.intent != nil {
 		out = append(out, *s.intent)

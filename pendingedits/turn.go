@@ -46,10 +46,14 @@ func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, err
 	}
 	defer release()
 	defer s.hold()()
+	if j, ok := rejected(s, id); ok && back {
+		return restore(s, j)
+	}
 	s.mu.Lock()
 	items, back, err := s.toTurn(id, back)
+	of := pastOf(&s.queue, items)
 	s.mu.Unlock()
-	res := UndoResult{What: "redo", Revision: s.Revision()}
+	res := UndoResult{What: "redo", Revision: s.Revision(), Of: of}
 	if back {
 		res.What = "undo"
 	}
@@ -74,6 +78,18 @@ func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, err
 	slices.Sort(res.Deleted)
 	res.Deleted = slices.Compact(res.Deleted)
 	return res, nil
+}
+
+// pastOf are the entries of the history with these ids, in this order.
+func pastOf(s *queue, ids []int64) (list []Past) {
+	for _, id := range ids {
+		for _, u := range s.undo {
+			if u.id == id && len(u.changes) > 0 {
+				list = append(list, past(s, nil, u))
+			}
+		}
+	}
+	return list
 }
 
 func (r *UndoResult) add(one UndoResult) {

@@ -65,6 +65,7 @@ func (s *Store) Withdraw(ctx context.Context, session, name string) error {
 	var o outcome
 	err = s.write("withdraw", func() (r record, err error) {
 		r, _, o, err = planReject(ctx, &s.queue, sel, "")
+		r.rejected = nil // its agent does not want it
 		return r, err
 	})
 	announce(s.opts.Observer, Decision{What: "withdraw", Changes: o.made, Err: err}, nil)

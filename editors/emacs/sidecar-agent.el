@@ -49,7 +49,7 @@
   (let* ((title (sidecar-agent--line (plist-get agent :title) 80))
          (buffer (sidecar--show "*SideCar consent*"
                                 (concat title " may see of yours:\n\n"
-                                        (mapconcat (lambda (what) (concat "  " (sidecar-agent--line what 400) "\n")) (or (append (plist-get agent :sees) nil) '("nothing")) "")
+                                        (mapconcat (lambda (what) (concat "  " (sidecar-agent--line what 400) "\n")) (or (append (or (plist-get agent :shown) (plist-get agent :sees)) nil) '("nothing")) "")
                                         "\nIt may not see the rest of your home directory. In the project it sees what is not secret,\nand what it writes waits for review.\n"))))
     (unwind-protect (equal (completing-read (format "Allow %s to see this, from now on? " title) '("Start" "Cancel") nil t) "Start")
       (when-let ((window (get-buffer-window buffer))) (quit-window t window)))))

@@ -14,11 +14,13 @@ type Info struct {
 	Kind      string   `json:"kind"` // builtin, acp, or program, which can't be driven
 	Available bool     `json:"available"`
 	Version   string   `json:"version,omitempty"`
-	Why       string   `json:"why,omitempty"` // it is not available, or not driven
+	Why       string   `json:"why,omitempty"`     // it is not available, or not driven
+	Install   string   `json:"install,omitempty"` // what is installed before it starts; "" is nothing
 	Modes     []Choice `json:"modes,omitempty"`
 	Models    []Choice `json:"models,omitempty"`
 	Can       []string `json:"can"`
-	Sees      []string `json:"sees"` // of the user's
+	Sees      []string `json:"sees"`            // of the user's
+	Shown     []string `json:"shown,omitempty"` // of that, what is there now, in few lines
 	Consented bool     `json:"consented"`
 	SignIn    []SignIn `json:"signIn,omitempty"`
 }
@@ -39,8 +41,8 @@ type SignIn struct {
 // describe adds to what an agent says of itself what its profile says. why is empty if
 // the agent can be started.
 func (i Info) describe(p profile.Profile, allowed bool, why string) Info {
-	i.Name, i.Title, i.Kind, i.Sees, i.Consented = p.Name, p.Title, "acp", p.Sees(), allowed
-	i.Available, i.Why = why == "", why
+	i.Name, i.Title, i.Kind, i.Sees, i.Shown, i.Consented = p.Name, p.Title, "acp", p.Sees(), p.Shown(), allowed
+	i.Available, i.Why, i.Install = why == "", why, p.Install
 	switch {
 	case p.Name == Builtin:
 		i.Kind = Builtin

@@ -56,7 +56,7 @@ func (b *base) launch(p profile.Profile, s *session.Session, readable []string, 
 		return nil, nil, err
 	}
 	a.program, err = program.Begin(b.ctx, b.o.Parts(), s, program.Request{
-		Argv: append([]string{p.Path}, p.ACP...), Dir: s.Root,
+		Argv: append([]string{p.Path}, p.ACP...), Title: p.Title, Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: p.Environ(os.Environ(), b.find), Pass: p.Env, Network: p.Network,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,

@@ -59,6 +59,23 @@ func LocalServers(getenv func(string) string) []Found {
 	}
 }
 
+// Place is where models may be found.
+type Place struct {
+	Name, Title string
+	Takes       string // for it to be found
+}
+
+// Places are all that Find and LocalServers look at.
+func Places(getenv func(string) string) (all []Place) {
+	for _, s := range services {
+		all = append(all, Place{s.profile.Name, s.title, "a key in " + strings.Join(s.keys, " or ")})
+	}
+	for _, f := range LocalServers(getenv) {
+		all = append(all, Place{f.Profile.Name, f.Title, "a server with a model at " + f.Profile.URL})
+	}
+	return all
+}
+
 // maxProbe bounds the question to a server that may not be there.
 const maxProbe = 2 * time.Second
 

@@ -79,6 +79,11 @@ func listAgents(ctx context.Context, c *cli) error {
 			state = "in a terminal alone: sidecar-ls run"
 		case !a.Consented:
 			state = "ready; what it sees of yours is asked about once"
+			if a.Install != "" {
+				state = "after one question: " + a.Install
+			}
+		case a.Install != "":
+			state = "at its first start " + a.Install
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", a.Name, a.Title, state)
 	}
@@ -114,19 +119,27 @@ func runAgent(ctx context.Context, c *cli) error {
 	if len(c.args) < 2 && (c.resume == "" || len(c.args) == 0) {
 		return usagef(`agent run takes an agent and what it is to do, as in: sidecar-ls agent run gemini "add a test for Words"; - reads that from standard input. With --resume it may do nothing yet`)
 	}
+	list, err := c.theAgents(ctx)
+	if err != nil {
+		return err
+	}
+	if c.model == "" { // another than that of the settings may be there
+		if err := unavailable(list, c.args[0]); err != nil {
+			return err
+		}
+	}
 	if c.mode == "" && !c.yes && !c.json {
 		if err := firstStart(ctx, c.Streams, c.folder); err != nil {
 			return err
 		}
 	}
 	ask := agentAsk{Verb: "run", Agent: c.args[0], Session: c.session, Mode: c.mode, Model: c.model, Resume: c.resume}
-	var err error
 	if len(c.args) > 1 {
 		if ask.Prompt, err = c.prompt(c.args[1:]); err != nil {
 			return err
 		}
 	}
-	if ask.Consent, err = c.allowed(ctx, c.args[0]); err != nil {
+	if ask.Consent, err = c.allowed(ctx, list, c.args[0]); err != nil {
 		return err
 	}
 	return c.follow(ctx, ask)

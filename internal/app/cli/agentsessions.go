@@ -20,8 +20,11 @@ func listSessions(ctx context.Context, c *cli) error {
 	if len(c.args) > 1 {
 		ask.Cursor = c.args[1]
 	}
-	var err error
-	if ask.Consent, err = c.allowed(ctx, ask.Agent); err != nil {
+	there, err := c.theAgents(ctx)
+	if err != nil {
+		return err
+	}
+	if ask.Consent, err = c.allowed(ctx, there, ask.Agent); err != nil {
 		return err
 	}
 	var list agents.EarlierPage

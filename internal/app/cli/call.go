@@ -47,6 +47,13 @@ func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error)
 		return nil, err
 	}
 	for _, p := range w.Problems.Show() {
+		if c.said[p] {
+			continue // a command may open the workspace twice
+		}
+		if c.said == nil {
+			c.said = map[string]bool{}
+		}
+		c.said[p] = true
 		fmt.Fprintln(c.Err, "sidecar-ls:", w.Client.Hide.Text(p))
 	}
 	return w, nil

@@ -99,6 +99,7 @@ type cli struct {
 	override    string
 	hash        string
 	setup       setupFlags
+	said        map[string]bool // problems that were printed
 	eval        evalFlags
 }
 

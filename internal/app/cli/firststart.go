@@ -59,13 +59,20 @@ func firstStart(ctx context.Context, streams Streams, find func() (workspace.Fol
 	return nil
 }
 
+// unavailable says why an agent of the list can't be started, before anything else is asked.
+func unavailable(list []agents.Info, name string) error {
+	name = profile.Named(name)
+	for _, a := range list {
+		if a.Name == name && !a.Available {
+			return errors.New(a.Why)
+		}
+	}
+	return nil
+}
+
 // allowed asks the person once for what an agent sees of theirs. It returns false for
 // an agent that needs no more consent.
-func (c *cli) allowed(ctx context.Context, name string) (consent bool, err error) {
-	list, err := c.theAgents(ctx)
-	if err != nil {
-		return false, err
-	}
+func (c *cli) allowed(ctx context.Context, list []agents.Info, name string) (consent bool, err error) {
 	name = profile.Named(name)
 	i := slices.IndexFunc(list, func(a agents.Info) bool { return a.Name == name })
 	if i < 0 || list[i].Consented || list[i].Kind == "program" {
@@ -74,8 +81,12 @@ func (c *cli) allowed(ctx context.Context, name string) (consent bool, err error
 	if c.yes {
 		return true, nil
 	}
-	what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. ", list[i].Title)
-	if sees := list[i].Sees; len(sees) > 0 {
+	what := fmt.Sprintf("%s runs in a private copy of the folder: what it changes waits for your review. ", list[i].Title)
+	sees := list[i].Shown
+	if len(sees) == 0 { // of an earlier version
+		sees = list[i].Sees
+	}
+	if len(sees) > 0 {
 		what += fmt.Sprintf("Of yours it sees, besides:\n  %s\n", strings.Join(sees, "\n  "))
 	} else {
 		what += "Of yours it sees nothing else.\n"

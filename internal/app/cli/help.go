@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,9 +8,6 @@ import (
 	"text/tabwriter"
 
 	"golang.org/x/term"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
-	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 )
 
 // pitch describes sidecar-ls in one sentence.
@@ -75,39 +71,4 @@ func onlyTerminal(s Streams) bool {
 		}
 	}
 	return true
-}
-
-// welcome says what this is, what is here, and what to do next.
-func welcome(_ context.Context, c *cli) error {
-	c.Out = onTerminal(c.Out)
-	fmt.Fprintf(c.Out, "sidecar-ls %s\n%s\n\n", build(), pitch)
-	f, err := c.folder()
-	if err != nil {
-		fmt.Fprintf(c.Out, "%s.\nAll commands: sidecar-ls help\n", upperFirst(err.Error()))
-		return nil
-	}
-	s := live.New(live.Options{})
-	s.Open([]string{f.Dir})
-	now := s.Now()
-	agent, agents := "", []string{}
-	for _, p := range profile.All(now) {
-		if _, err := c.Programs.Find(p.Program); err != nil {
-			continue
-		}
-		agents = append(agents, p.Title)
-		if agent == "" && p.ACP != nil {
-			agent = p.Name
-		}
-	}
-	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "Project\t%s\nMode\t%s (sidecar-ls mode)\n", f.Dir, now.String("mode"))
-	if len(agents) == 0 {
-		agents = []string{"none on PATH: install Claude Code, Codex, Gemini CLI or OpenCode"}
-	}
-	fmt.Fprintf(t, "Agents\t%s\n\nNext\t\n", strings.Join(agents, ", "))
-	if agent != "" {
-		fmt.Fprintf(t, "  sidecar-ls agent run %s \"…\"\tan agent works on this project; its changes wait\n", agent)
-	}
-	fmt.Fprint(t, "  sidecar-ls review\tsee what waits, accept or reject it\n  sidecar-ls setup\twhich editors and agents are here, and how to connect them\n  sidecar-ls help\tall commands\n")
-	return t.Flush()
 }

@@ -12,8 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
@@ -35,6 +37,9 @@ func serveMCP(ctx context.Context, c *cli) error {
 		return signInToMCP(ctx, c)
 	case len(c.args) > 0:
 		return usagef("mcp has the verb sign-in and takes no other arguments, but got %q", c.args[0])
+	}
+	if c.door == "" && c.mode == "" && sandbox.Inside() {
+		c.door = agents.DoorInside() // an agent's own settings name none
 	}
 	if c.door != "" {
 		return throughDoor(ctx, c)

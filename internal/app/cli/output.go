@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,6 +78,9 @@ func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 	case "accept":
 		r, err = ask(ctx, c, outputAccept, a)
 	case "drop":
+		if err := mayDrop(ctx, c, a); err != nil {
+			return err
+		}
 		r, err = ask(ctx, c, outputDrop, a)
 	default:
 		return usagef("review output has no verb %q; it has list, accept and drop", verb)
@@ -102,6 +106,33 @@ func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 		return nil
 	}
 	return showOutput(c, r.Entries)
+}
+
+// mayDrop asks before the output of every session goes: it can't be had back.
+func mayDrop(ctx context.Context, c *cli, a outputWords) error {
+	if a.Session != "" || c.all {
+		return nil
+	}
+	r, err := ask(ctx, c, outputList, a)
+	if err != nil || len(r.Entries) == 0 {
+		return err
+	}
+	files := 0
+	for _, e := range r.Entries {
+		files += e.Files
+	}
+	what := tools.Count(files, "file") + " of " + tools.Count(len(r.Entries), "session")
+	yes, err := c.agreed(ctx, "Drop all output, "+what+"? It can't be undone.")
+	switch {
+	case errors.Is(err, errNoTerminal):
+		return usagef("review output drop without a session is about all output, %s: name one, or say --all", what)
+	case err != nil:
+		return err
+	case !yes:
+		fmt.Fprintln(c.Err, "sidecar-ls: nothing was dropped")
+		return errReported
+	}
+	return nil
 }
 
 // knownOutput fails for a session that holds nothing.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ var reviewVerbs = map[string]func(context.Context, *cli, reviewWords) error{
 	"list":    showEdits,
 	"diff":    showDiff,
 	"accept":  decide(reviewAccept, "accepted"),
-	"reject":  decide(reviewReject, "rejected"),
+	"reject":  rejectChosen,
 	"undo":    decide(reviewUndo, "restored"),
 	"redo":    decide(reviewRedo, "restored"),
 	"history": showHistory,
@@ -39,7 +38,7 @@ var (
 	reviewDiff    = query[reviewWords, reviewText]{name: "review diff", queue: app.QueueAlways, answer: diffEdits}
 	reviewAccept  = query[reviewWords, reviewOutcome]{name: "review accept", queue: app.QueueAlways, decides: true, answer: acceptEdits}
 	reviewReject  = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
-	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).UndoTo)}
+	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning(undoTo)}
 	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).RedoTo)}
 	reviewHistory = query[reviewWords, []pendingedits.Past]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
 	reviewVerify  = query[reviewWords, verify.Result]{name: "review verify", queue: app.QueueAlways, decides: true, answer: verifyEdits}
@@ -50,6 +49,8 @@ type reviewWords struct {
 	Dir    string   `json:"dir"`              // what paths are relative to
 	Chosen []string `json:"chosen"`           // paths and ids of hunks; none: all
 	Reason string   `json:"reason,omitempty"` // of a rejection
+
+	Seen []string `json:"seen,omitempty"` // ids of hunks, where the person was asked about all of them
 
 	Command string `json:"command,omitempty"` // that verifies; "": the project's tests
 }
@@ -67,6 +68,8 @@ type reviewOutcome struct {
 	Failed  []failureLine `json:"failed"`
 	Commits []commitLine  `json:"commits,omitempty"` // that were to be made, or stay
 	Dropped []string      `json:"dropped,omitempty"` // messages of commits that will not be made
+
+	Of []pendingedits.Past `json:"of,omitempty"` // what was undone, or made again
 }
 
 // part says how many of a file's changes were decided on.
@@ -121,43 +124,10 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	return f(ctx, c, reviewWords{folder.Dir, c.args, c.reason, c.line})
-}
-
-// chosen is the queue, and the edits in it that words choose: what is a hunk's
-// id is a hunk.
-func chosen(w *app.Workspace, words reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
-	var sel pendingedits.Selection
-	if err := w.Home.LockedOut(); errors.Is(err, pendingedits.ErrLocked) {
-		return nil, sel, fmt.Errorf("%w; decide in its editor or terminal, or when it has ended; with its setting sidecar.mcp.attach on, other shells reach it", err)
-	} else if err != nil {
-		return nil, sel, err
+	if c.all && (verb != "reject" && verb != "output" || verb == "reject" && len(c.args) > 0) {
+		return usagef("--all goes with review reject and review output drop, and with no name there")
 	}
-	hunks, names := map[string]bool{}, map[string]bool{}
-	for _, e := range w.Home.Queue.List("").Edits {
-		names[e.Name] = true
-		for _, h := range e.Hunks {
-			hunks[h.ID] = true
-		}
-	}
-	for _, word := range words.Chosen {
-		switch {
-		case hunks[word]:
-			sel.Hunks = append(sel.Hunks, word)
-			continue
-		case names[word]:
-			sel.Names = append(sel.Names, word)
-			continue
-		case !filepath.IsAbs(word):
-			word = filepath.Join(words.Dir, word)
-		}
-		name, err := w.Disk.Resolve(word)
-		if err != nil {
-			return nil, sel, err
-		}
-		sel.Names = append(sel.Names, name)
-	}
-	return w.Home.Queue, sel, nil
+	return f(ctx, c, reviewWords{Dir: folder.Dir, Chosen: c.args, Reason: c.reason, Command: c.line})
 }
 
 func listEdits(_ context.Context, w *app.Workspace, words reviewWords) (pendingedits.List, error) {
@@ -167,30 +137,11 @@ func listEdits(_ context.Context, w *app.Workspace, words reviewWords) (pendinge
 	}
 	list := q.List("")
 	list.Verified = q.Verified()
-	if len(sel.Names) > 0 {
+	if len(sel.Names)+len(sel.Hunks) > 0 {
 		list.Commits = nil
-		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !slices.Contains(sel.Names, e.Name) })
+		list.Edits = slices.DeleteFunc(list.Edits, func(e pendingedits.Edit) bool { return !choosesOf(sel, e) })
 	}
 	return list, nil
-}
-
-func diffEdits(_ context.Context, w *app.Workspace, words reviewWords) (reviewText, error) {
-	q, sel, err := chosen(w, words)
-	if err != nil {
-		return reviewText{}, err
-	}
-	if len(sel.Names) == 0 {
-		sel.Names = []string{""}
-	}
-	var all strings.Builder
-	for _, name := range sel.Names {
-		d, err := q.Diff(name)
-		if err != nil {
-			return reviewText{}, err
-		}
-		all.WriteString(d)
-	}
-	return reviewText{all.String()}, nil
 }
 
 func acceptEdits(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
@@ -199,11 +150,12 @@ func acceptEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 		return reviewOutcome{}, err
 	}
 	parts := partsOf(q, sel)
+	known := pendingWords(q)
 	r, err := q.Accept(ctx, sel)
 	if errors.Is(err, pendingedits.ErrBatch) {
 		err = fmt.Errorf("%w: `sidecar-ls review accept` without arguments", err)
 	}
-	return reviewOutcome{Done: r.Accepted, Parts: parts, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+	return reviewOutcome{Done: r.Accepted, Parts: parts, Failed: failureLines(withPending(r.Failed, known)), Commits: commitLines(r.Commits)}, err
 }
 
 func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
@@ -211,8 +163,13 @@ func rejectEdits(ctx context.Context, w *app.Workspace, words reviewWords) (revi
 	if err != nil {
 		return reviewOutcome{}, err
 	}
+	if err := onlySeen(q, words.Seen); err != nil {
+		return reviewOutcome{}, err
+	}
 	parts := partsOf(q, sel)
+	known := pendingWords(q)
 	r, err := q.Reject(ctx, sel, words.Reason)
+	err = orPending(err, known)
 	out := reviewOutcome{Done: r.Rejected, Parts: parts}
 	for _, q := range r.Commits {
 		out.Dropped = append(out.Dropped, q.Message)
@@ -289,10 +246,13 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, "Nothing is pending.")
 		return nil
 	}
+	titles := agentTitles()
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
 		by := e.Tool
-		if e.Command != "" {
+		if slices.Contains(titles, e.Command) {
+			by = e.Command // an agent's product, by itself
+		} else if e.Command != "" {
 			by += " (" + e.Command + ")"
 		}
 		if e.Batch {
@@ -422,6 +382,9 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 		if len(r.Commits) > 0 {
 			out["commits"] = r.Commits
 		}
+		if len(r.Of) > 0 {
+			out["of"] = r.Of
+		}
 		return c.print(out)
 	}
 	if r.What == "redo" {
@@ -440,7 +403,12 @@ func (c *cli) outcome(did string, r reviewOutcome) error {
 		fmt.Fprintf(c.Out, "%s %s\n", did, inLines(shown(done, r.Parts)))
 	case len(r.Done) > 0:
 	case len(r.Failed)+len(r.Commits) == 0:
-		fmt.Fprintf(c.Out, "Nothing was %s.\n", strings.TrimSuffix(did, ":"))
+		fmt.Fprintf(c.Out, "Nothing was %s%s.\n", strings.TrimSuffix(did, ":"), whyNothing(r.What))
+	}
+	if len(r.Done) > 0 {
+		for _, p := range r.Of {
+			fmt.Fprintln(c.Out, " ", turned(r.What, p))
+		}
 	}
 	for _, q := range r.Commits {
 		if q.Error == "" {

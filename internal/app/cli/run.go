@@ -28,6 +28,7 @@ type runArgs struct {
 	Dir      string   `json:"dir"`
 	Terminal bool     `json:"terminal"`
 	Env      []string `json:"env"`
+	Title    string   `json:"title,omitempty"` // of the agent that it is
 
 	// What its profile gives it besides; see confine.Hosted.
 	Pass     []string `json:"pass,omitempty"`
@@ -144,7 +145,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 		return program.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
 	}
 	r := program.Request{
-		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Dir: a.Dir,
+		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Title: a.Title, Dir: a.Dir,
 		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network},
 	}
 	if a.Terminal {

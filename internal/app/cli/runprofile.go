@@ -76,6 +76,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 		return ended, fmt.Errorf("%w, or run it with --profile %s", err, noProfile)
 	}
 	a.Argv = slices.Concat([]string{path}, p.World, a.Argv[1:])
+	a.Title = p.Title
 	a.Writable, a.Readable, a.Home = grant.Writable, grant.Readable, grant.Home
 	a.Env, a.Pass, a.Network = p.Environ(environment(p.Env), func(program string) (string, error) { return c.Programs.Find(program) }), p.Env, p.Network
 	return func() {
@@ -113,7 +114,7 @@ func (c *cli) consent(ctx context.Context, kept profile.Kept, p profile.Profile)
 		return nil
 	}
 	if !c.yes {
-		what := fmt.Sprintf("%s runs in a world of the workspace: what it changes there waits for your review. Of yours it sees, besides:\n  %s\n", p.Title, strings.Join(p.Sees(), "\n  "))
+		what := fmt.Sprintf("%s runs in a private copy of the folder: what it changes waits for your review. Of yours it sees, besides:\n  %s\n", p.Title, strings.Join(p.Shown(), "\n  "))
 		if !p.Tried {
 			what += "This profile was not tried with the real program.\n"
 		}
@@ -127,4 +128,17 @@ func (c *cli) consent(ctx context.Context, kept profile.Kept, p profile.Profile)
 		}
 	}
 	return kept.Allow(p)
+}
+
+// agentTitles are the products that agents are, as people know them.
+func agentTitles() (titles []string) {
+	src, err := config.UserSource()
+	if err != nil {
+		return nil
+	}
+	set, _ := config.Load(src) // what is wrong in it is said where settings are
+	for _, p := range profile.All(set) {
+		titles = append(titles, p.Title)
+	}
+	return titles
 }

@@ -27,7 +27,7 @@ type setupFlags struct {
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
-	f.StringVar(&s.roads, "road", "", "which roads, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
+	f.StringVar(&s.roads, "road", "", "ways into the workspace, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
 	f.StringVar(&s.tools, "tools", "", "families of tools that the client is listed at first, with commas between them, such as core,git,agents; by default as sidecar.mcp.tools says")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
@@ -156,8 +156,7 @@ func offerReview(ctx context.Context, s setupFlags, machine bool, env setup.Env,
 	if err != nil {
 		return err
 	}
-	text, err := readFrom(ctx, tty, "Review all its edits before they reach your files? Its own tools for files and commands are turned off then, and ours take their place. [Y/n] ")
-	o.Review = isYes(text) || text == ""
+	o.Review, err = yesUnlessNo(ctx, tty, "Review all its edits before they reach your files? Its own tools for files and commands are turned off then, and ours take their place.")
 	return err
 }
 
@@ -178,7 +177,12 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 	case c.setup.dry:
 	case len(p.Changes) == 0 || c.setup.yes:
 	default:
-		yes, err := c.agreed(ctx, fmt.Sprintf("Change %s?", tools.Count(len(p.Changes), "file")))
+		yes, err := false, error(nil)
+		if tty, no := openTerminal(); no != nil {
+			err = no
+		} else {
+			yes, err = yesUnlessNo(ctx, tty, fmt.Sprintf("Change %s?", tools.Count(len(p.Changes), "file")))
+		}
 		if err != nil {
 			refused = fmt.Sprintf("nothing was written: %v; run it in a terminal, or with --yes", err)
 		} else if !yes {
@@ -205,6 +209,14 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 		return errReported
 	}
 	return nil
+}
+
+// yesUnlessNo asks about what the person has come for: a bare Enter is yes, the end of the
+// input is not.
+func yesUnlessNo(ctx context.Context, tty io.ReadWriteCloser, question string) (bool, error) {
+	line, err := readLine(ctx, tty, question+" [Y/n] ")
+	text := strings.TrimSpace(line)
+	return isYes(text) || text == "" && strings.HasSuffix(line, "\n"), err
 }
 
 // agreed asks the person at the terminal.
@@ -280,13 +292,16 @@ func (c *cli) listClients(list []setup.Client) error {
 		if cl.Found {
 			found = strings.TrimSpace("found " + cl.Version)
 		}
+		if cl.Trouble != "" {
+			found += ", but " + cl.Trouble
+		}
 		fmt.Fprintf(c.Out, "%s (%s): %s\n", cl.Name, cl.Title, found)
 		if !cl.Found {
 			continue
 		}
 		printRoads(c.Out, cl.Roads)
 	}
-	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. docs/agents.md says what each road gives.\nsidecar-ls setup model chooses the language model of our own agent.")
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help roads says what each way gives.\nsidecar-ls setup model chooses the language model of our own agent.")
 	return nil
 }
 

@@ -25,7 +25,13 @@ func setUpModel(ctx context.Context, c *cli, words []string) error {
 	if s != (setupFlags{}) || len(words) > 2 {
 		return usagef("setup model takes the name of a place and of a model there, or nothing, to be asked")
 	}
+	if len(words) > 0 && !slices.ContainsFunc(models.Places(os.Getenv), func(p models.Place) bool { return p.Name == words[0] }) {
+		return unknownPlace(words[0])
+	}
 	places := models.Find(ctx, os.Getenv, models.LocalServers(os.Getenv))
+	if len(places) == 0 && len(words) > 0 {
+		return missingPlace(words[0], nil)
+	}
 	if len(places) == 0 {
 		return fmt.Errorf("no model was found: none of %s is set, and no Ollama, LM Studio or llama.cpp answers on this machine. Set a key or start one of them, and run this again; sidecar-ls help own-model says how to name any other server", strings.Join(models.KeyNames(), ", "))
 	}
@@ -51,6 +57,31 @@ func setUpModel(ctx context.Context, c *cli, words []string) error {
 	}
 	fmt.Fprintln(c.Out, `Try it: sidecar-ls agent run builtin "…"`)
 	return nil
+}
+
+// unknownPlace lists the places that there can be.
+func unknownPlace(name string) error {
+	var names, lines []string
+	for _, p := range models.Places(os.Getenv) {
+		names = append(names, p.Name)
+		lines = append(lines, "\n  "+p.Name+": "+p.Title+", "+p.Takes)
+	}
+	return usagef("there is no place %q%s. There are:%s", name, didYouMean(name, names), strings.Join(lines, ""))
+}
+
+// missingPlace says what a place takes that is not here, and names those that are.
+func missingPlace(name string, here []string) error {
+	for _, p := range models.Places(os.Getenv) {
+		if p.Name != name {
+			continue
+		}
+		text := fmt.Sprintf("%s is not here: it takes %s", p.Title, p.Takes)
+		if len(here) > 0 {
+			text += "; here are " + strings.Join(here, ", ")
+		}
+		return errors.New(text)
+	}
+	return unknownPlace(name)
 }
 
 // kept is the profile of that name with what the user's settings say besides.
@@ -83,7 +114,7 @@ func choosePlace(ctx context.Context, out io.Writer, places []models.Found, word
 	if len(words) > 0 {
 		i := slices.Index(names, words[0])
 		if i < 0 {
-			return models.Found{}, usagef("there is no place %q%s; there are %s", words[0], didYouMean(words[0], names), strings.Join(names, ", "))
+			return models.Found{}, missingPlace(words[0], names)
 		}
 		return places[i], nil
 	}

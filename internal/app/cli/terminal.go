@@ -140,6 +140,12 @@ func numbered(text string, options int) (i int, ok bool) {
 
 // readFrom asks at a terminal, and closes it.
 func readFrom(ctx context.Context, tty io.ReadWriteCloser, prompt string) (string, error) {
+	line, err := readLine(ctx, tty, prompt)
+	return strings.TrimSpace(line), err
+}
+
+// readLine is readFrom with the end of the line, if it had one.
+func readLine(ctx context.Context, tty io.ReadWriteCloser, prompt string) (string, error) {
 	fmt.Fprint(tty, prompt)
 	line := make(chan string, 1)
 	go func() {
@@ -147,7 +153,7 @@ func readFrom(ctx context.Context, tty io.ReadWriteCloser, prompt string) (strin
 		if err != nil && !errors.Is(err, io.EOF) {
 			text = ""
 		}
-		line <- strings.TrimSpace(text)
+		line <- text
 	}()
 	defer tty.Close() // ends the read when nobody answers
 	select {

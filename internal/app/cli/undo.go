@@ -32,8 +32,59 @@ func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.
 		if errors.Is(err, pendingedits.ErrNoItem) {
 			err = fmt.Errorf("%w; `sidecar-ls review history` lists the entries", err)
 		}
-		return reviewOutcome{What: r.What, Done: r.Restored, Deleted: r.Deleted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits)}, err
+		return reviewOutcome{What: r.What, Done: r.Restored, Deleted: r.Deleted, Failed: failureLines(r.Failed), Commits: commitLines(r.Commits), Of: r.Of}, err
 	}
+}
+
+// undoTo takes back what an entry names or, without one, the newest decision: a rejection, too.
+func undoTo(q *pendingedits.Store, ctx context.Context, to string) (pendingedits.UndoResult, error) {
+	if to == "" {
+		return pendingedits.UndoLast(ctx, q)
+	}
+	return q.UndoTo(ctx, to)
+}
+
+// turned says which entry of the history was undone, or made again.
+func turned(what string, p pendingedits.Past) string {
+	did := map[string]string{"accept": "an accept", "redo": "an accept", "reject": "a rejection", "apply": "an edit without review", "undo": "an undo"}[p.What]
+	if what == "undo" {
+		did = "undone: " + did
+	} else if p.What == "undo" {
+		did = "made again: what an undo had taken back"
+	}
+	line := fmt.Sprintf("%s by %s, %s", did, madeBy(p), pastFiles(p))
+	if what == "undo" && p.What != "apply" {
+		line += "; it waits again"
+	}
+	return line
+}
+
+// madeBy is who made an entry: a tool, or a program that was run, by its session.
+func madeBy(p pendingedits.Past) string {
+	if p.Tool == "run" && p.Session != "" {
+		return inLine(p.Session)
+	}
+	return p.Tool
+}
+
+// pastFiles are the files of an entry, with what it did to them.
+func pastFiles(p pendingedits.Past) string {
+	var files []string
+	for _, f := range p.Files {
+		files = append(files, fmt.Sprintf("%s %s +%d −%d", f.Kind, inLine(f.Path), f.Added, f.Removed))
+	}
+	return strings.Join(files, ", ")
+}
+
+// whyNothing says why nothing was undone, or made again; "" for other decisions.
+func whyNothing(what string) string {
+	switch what {
+	case "undo":
+		return ": no edit or decision is left to undo"
+	case "redo":
+		return ": nothing has been undone"
+	}
+	return ""
 }
 
 func pastEdits(_ context.Context, w *app.Workspace, words reviewWords) ([]pendingedits.Past, error) {
@@ -41,7 +92,7 @@ func pastEdits(_ context.Context, w *app.Workspace, words reviewWords) ([]pendin
 	if err != nil {
 		return nil, err
 	}
-	return append([]pendingedits.Past{}, q.History("", 0)...), nil
+	return append([]pendingedits.Past{}, pendingedits.Decisions(q)...), nil
 }
 
 func showHistory(ctx context.Context, c *cli, w reviewWords) error {
@@ -65,11 +116,7 @@ func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 		if !l.At.IsZero() {
 			at = l.At.Local().Format(time.DateTime)
 		}
-		var files []string
-		for _, f := range l.Files {
-			files = append(files, fmt.Sprintf("%s %s +%d −%d", f.Kind, inLine(f.Path), f.Added, f.Removed))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, l.Tool, strings.Join(files, ", "), l.Why)
+		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, madeBy(l), pastFiles(l), l.Why)
 	}
 	return t.Flush()
 }

@@ -130,7 +130,7 @@ func agent(program string, acp driven, what string, files func(Env, Options) []f
 		{name: "mcp", what: what, files: files, project: project, notes: notes},
 		{name: "world", what: "The whole program runs over a view of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
 			if program == "" {
-				return Unavailable, "this is a program with windows, which is not started in a world", ""
+				return Unavailable, "this is a program with windows, which does not run in a private copy of the folder", ""
 			}
 			if runtime.GOOS != "linux" || !e.Has("run") {
 				return Unavailable, "this version of sidecar-ls has no command `run` here", ""

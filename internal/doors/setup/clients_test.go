@@ -227,3 +227,32 @@ func TestVersions(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestBrokenPrograms: of a program that is there and does not work, setup says so.
+func TestBrokenPrograms(t *testing.T) {
+	w := newWorld(t)
+	bin := w.name("bin")
+	for name, mode := range map[string]os.FileMode{"claude": 0o755, "codex": 0o644, "gemini": 0o755} {
+		script := "#!/bin/sh\necho 1.2.3\n"
+		if name == "claude" {
+			script = "#!/bin/sh\nexit 3\n"
+		}
+		w.write("bin/"+name, script)
+		if err := ownfile.Chmod(w.name("bin/"+name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env.Getenv = func(name string) string { return map[string]string{"PATH": bin}[name] }
+	w.env.Look = func(name string) (string, error) { return exec.LookPath(filepath.Join(bin, name)) }
+	w.env.Programs = anywhere.Programs()
+	list := w.env.List(t.Context(), true)
+	if c := list[0]; !c.Found || c.Trouble != w.name("bin/claude")+" --version fails: exit status 3" {
+		t.Errorf("one that fails: %+v", c)
+	}
+	if c := list[1]; c.Found || c.Trouble != w.name("bin/codex")+" can't be run: it is not executable" {
+		t.Errorf("one that is not executable: %+v", c)
+	}
+	if c := list[2]; !c.Found || c.Version != "1.2.3" || c.Trouble != "" {
+		t.Errorf("the control: %+v", c)
+	}
+}

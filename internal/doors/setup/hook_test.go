@@ -60,7 +60,7 @@ func TestHookRoad(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	if _, err := w.env.Plan("claude", Options{Roads: []string{"mcp", "hook"}}); err == nil || !strings.Contains(err.Error(), "one road at a time") {
+	if _, err := w.env.Plan("claude", Options{Roads: []string{"mcp", "hook"}}); err == nil || !strings.Contains(err.Error(), "one way at a time") {
 		t.Error(err)
 	}
 	if _, err := w.env.Plan("cursor", Options{Roads: []string{"hook"}}); err == nil || !strings.Contains(err.Error(), "no hooks that sidecar-ls answers") {

@@ -61,7 +61,7 @@ func chosen(row client, o Options) ([]road, error) {
 			for _, r := range row.roads {
 				names = append(names, r.name)
 			}
-			return nil, fmt.Errorf("%s has no road %q; it has %s", row.title, name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no way %q into the workspace; it has %s", row.title, name, strings.Join(names, ", "))
 		}
 		out = append(out, row.roads[i])
 	}
@@ -104,7 +104,7 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			return nil, fmt.Errorf("setup knows no file of a project for %s; leave out --project", row.title)
 		}
 		if written != "" {
-			return nil, fmt.Errorf("setup writes one road at a time; run it for %s and for %s", written, r.name)
+			return nil, fmt.Errorf("setup writes one way at a time; run it for %s and for %s", written, r.name)
 		}
 		files, err := e.filesOf(row, r, o)
 		if err != nil {
@@ -191,7 +191,7 @@ func (e Env) note(row client, r road) (string, error) {
 	case Available:
 		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command), nil
 	case Unavailable:
-		return "", fmt.Errorf("there is no road %s for %s: %s", r.name, row.title, why)
+		return "", fmt.Errorf("%s is no way for %s: %s", r.name, row.title, why)
 	}
 	return fmt.Sprintf("%s: %s.", r.name, why), nil
 }

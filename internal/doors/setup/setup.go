@@ -6,6 +6,7 @@ package setup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -93,7 +94,8 @@ type Client struct {
 	Found   bool   `json:"found"`
 	Program string `json:"program,omitempty"`
 	Version string `json:"version,omitempty"`
-	Tried   string `json:"tried,omitempty"` // the version that the configuration was tried with; "" follows its documentation
+	Trouble string `json:"trouble,omitempty"` // why what was found does not work
+	Tried   string `json:"tried,omitempty"`   // the version that the configuration was tried with; "" follows its documentation
 	Roads   []Road `json:"roads"`
 }
 
@@ -125,6 +127,9 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 	for _, row := range table() {
 		c := Client{Name: row.name, Title: row.title, Tried: row.tried}
 		c.Program, c.Found = e.find(row)
+		if c.Program == "" {
+			c.Trouble = noProgram(e, row, c.Found)
+		}
 		for _, r := range row.roads {
 			c.Roads = append(c.Roads, e.look(row, r))
 		}
@@ -134,7 +139,7 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 		var asked sync.WaitGroup
 		for i := range out {
 			if out[i].Program != "" && !e.brought(out[i].Program) {
-				asked.Go(func() { out[i].Version = e.version(ctx, out[i].Program) })
+				asked.Go(func() { out[i].Version, out[i].Trouble = e.version(ctx, out[i].Program) })
 			}
 		}
 		asked.Wait()
@@ -168,6 +173,23 @@ func (e Env) find(row client) (program string, found bool) {
 		}
 	}
 	return "", found
+}
+
+// noProgram says why a client of which something is here has no program: a file of its name
+// on PATH is none, or there is none. "" is nothing of it.
+func noProgram(e Env, row client, settings bool) string {
+	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
+		for _, name := range row.programs {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && filepath.IsAbs(dir) {
+				return path + " can't be run: it is not executable"
+			}
+		}
+	}
+	if settings && len(row.programs) > 0 {
+		return "its settings are here, and no " + strings.Join(row.programs, " or ") + " on PATH"
+	}
+	return ""
 }
 
 // look says how a road is.
@@ -226,14 +248,15 @@ const patience = 3 * time.Second
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+[\w.+-]*`)
 
-// version asks a program for its version; "" is none that it said in time.
-func (e Env) version(ctx context.Context, program string) string {
+// version asks a program for its version; "" is none that it said in time. trouble is how it
+// failed.
+func (e Env) version(ctx context.Context, program string) (v, trouble string) {
 	program, err := e.Programs.Find(program)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	if v := packaged(program); v != "" {
-		return v
+		return v, ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -244,14 +267,17 @@ func (e Env) version(ctx context.Context, program string) string {
 	cmd.Stdout = &out
 	tree, err := proctree.Start(cmd, proctree.Limits{})
 	if err != nil {
-		return ""
+		return "", program + " can't be run: " + err.Error()
 	}
 	err = cmd.Wait()
 	tree.Leave() // it may have begun to update itself
-	if err != nil && out.Len() == 0 {
-		return ""
+	if err != nil && ctx.Err() == nil && !errors.Is(err, exec.ErrWaitDelay) {
+		trouble = program + " --version fails: " + err.Error()
 	}
-	return versionNumber.FindString(strings.ToValidUTF8(string(out.Next(4096)), ""))
+	if err != nil && out.Len() == 0 {
+		return "", trouble
+	}
+	return versionNumber.FindString(strings.ToValidUTF8(string(out.Next(4096)), "")), trouble
 }
 
 // rowOf is the row of a client.

@@ -3,6 +3,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Request struct {
 	Session string // "" is one that is named after the program
 	Mode    string // of the session; "" is review
 	Argv    []string
+	Title   string // of the product that the program is, as people know it; "": they know the command line
 	Dir     string // below the session's root
 	Host    confine.Hosted
 	Out     io.Writer // standard output; nil: nowhere
@@ -79,7 +81,7 @@ func Run(ctx context.Context, p Parts, r Request) (Result, error) {
 
 // Begin starts a program in a session that is open. It ends with ctx; Wait must follow.
 func Begin(ctx context.Context, p Parts, s *session.Session, r Request) (*Running, error) {
-	h := &Running{ctx: ctx, p: p, r: r, session: s, line: strings.Join(r.Argv, " "), known: map[string]bool{}}
+	h := &Running{ctx: ctx, p: p, r: r, session: s, line: cmp.Or(r.Title, strings.Join(r.Argv, " ")), known: map[string]bool{}}
 	err := h.start(ctx)
 	if r.Started != nil {
 		r.Started()

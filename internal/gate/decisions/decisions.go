@@ -109,4 +109,4 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 }
 
 // states are what became of the changes that were decided on.
-var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "withdraw": "withdrawn", "propose": "pending"}
+var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "withdraw": "withdrawn", "propose": "pending", "restore": "pending"}

@@ -64,7 +64,7 @@ local function begin(c, agent)
   end
   if agent.consented then return start(nil) end
   local lines = { text.line(agent.title, 80) .. ' may see of yours:', '' }
-  for _, what in ipairs(agent.sees) do table.insert(lines, '  ' .. text.line(what, 400)) end
+  for _, what in ipairs(agent.shown or agent.sees) do table.insert(lines, '  ' .. text.line(what, 400)) end
   if #agent.sees == 0 then table.insert(lines, '  nothing') end
   vim.list_extend(lines, { '', 'It may not see the rest of your home directory. In the project it sees what is not secret, and what it writes waits for review.' })
   local close = sidecar.show('what ' .. text.line(agent.title, 80) .. ' may see', lines, 'text')

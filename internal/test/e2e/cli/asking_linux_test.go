@@ -89,15 +89,35 @@ func TestWelcome(t *testing.T) {
 	dir := e2e.Project(t, nil)
 	server := program.ServerAnywhere(t)
 	bin := t.TempDir()
-	e2e.Write(t, filepath.Join(bin, "claude"), "#!/bin/sh\n")
-	if err := ownfile.Chmod(filepath.Join(bin, "claude"), 0o700); err != nil {
-		t.Fatal(err)
+	stub := func(name string) {
+		t.Helper()
+		e2e.Write(t, filepath.Join(bin, name), "#!/bin/sh\n")
+		if err := ownfile.Chmod(filepath.Join(bin, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	for where, want := range map[string][]string{
-		dir:               {"every change waits for your review", dir, "cautious", "Claude Code", "sidecar-ls agent run claude", "sidecar-ls setup"},
-		os.Getenv("HOME"): {"every change waits for your review", "is no project", "sidecar-ls help"},
+	stub("claude")
+	t.Setenv("PATH", bin)
+	waiting := e2e.Project(t, nil)
+	if _, stderr, code := e2e.RunCLI(t, "", "call", "--mode", "review", "write_file", "path=a.txt", "content=x", "--root", waiting); code != 0 {
+		t.Fatal(stderr)
+	}
+	const drive = "sidecar-ls agent run claude"
+	for _, c := range []struct {
+		where string
+		npm   bool
+		want  []string
+		lacks []string
+	}{
+		{dir, false, []string{"every change waits for your review", dir, "cautious", "Claude Code (it is driven by claude-agent-acp, which npm installs", "sidecar-ls setup", "sidecar-ls review "}, []string{drive, "Waits"}},
+		{dir, true, []string{"Claude Code", drive}, []string{"npm", "Waits"}},
+		{waiting, true, []string{"Waits    1 change in 1 file", "sidecar-ls review diff", drive}, nil},
+		{os.Getenv("HOME"), true, []string{"every change waits for your review", "is no project", "sidecar-ls help"}, []string{drive}},
 	} {
+		where, want := c.where, c.want
+		if c.npm {
+			stub("npm")
+		}
 		cmd := exec.CommandContext(t.Context(), server)
 		other, tty := pty(t)
 		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = where, tty, tty, tty
@@ -113,6 +133,11 @@ func TestWelcome(t *testing.T) {
 		for _, part := range want {
 			if !strings.Contains(string(shown), part) {
 				t.Errorf("in %s it lacks %q: %s", where, part, shown)
+			}
+		}
+		for _, part := range c.lacks {
+			if strings.Contains(string(shown), part) {
+				t.Errorf("in %s it has %q: %s", where, part, shown)
 			}
 		}
 	}

@@ -44,6 +44,9 @@ func TestFirstStart(t *testing.T) {
 	if out := start("x\n7\n9\n", "run", "--", "true"); strings.Count(out, question) != 3 || settings() != "" {
 		t.Errorf("no answer is taken for one: %s%s", out, settings())
 	}
+	if out := start("", "agent", "run", "builtin", "x"); strings.Contains(out, question) || !strings.Contains(out, "No model yet") || settings() != "" {
+		t.Errorf("an agent that can't be started: %s%s", out, settings())
+	}
 	if out := start("2\n", "agent", "run", "nobody", "x"); !strings.Contains(out, question) || !strings.Contains(settings(), `"mode": "cautious"`) {
 		t.Errorf("ask before each: %s%s", out, settings())
 	}

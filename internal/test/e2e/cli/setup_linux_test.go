@@ -113,7 +113,7 @@ func TestSetupAsks(t *testing.T) {
 	for _, answer := range []struct {
 		text string
 		yes  bool
-	}{{"n\n", false}, {"n\nn", false}, {"n\ny", true}} {
+	}{{"n\nn", false}, {"n\nno", false}, {"n\n\x04", false}, {"n\n", true}} {
 		other, tty := pty(t)
 		seen := make(chan string, 1)
 		go func() {
@@ -125,7 +125,7 @@ func TestSetupAsks(t *testing.T) {
 		}
 		out, code := p.at(tty, "codex")
 		tty.Close()
-		if asked := <-seen; !strings.Contains(asked, "Review all its edits before they reach your files?") || !strings.Contains(asked, "Change 1 file? [y/N]") {
+		if asked := <-seen; !strings.Contains(asked, "Review all its edits before they reach your files?") || !strings.Contains(asked, "Change 1 file? [Y/n]") {
 			t.Errorf("the terminal shows %q", asked)
 		}
 		if answer.yes {
@@ -148,7 +148,7 @@ func TestSetupAsks(t *testing.T) {
 	out, code = p.at(nil, "--yes")
 	expect(out, code, 2, "with the name of a client", false)
 	out, code = p.at(nil, "codex", "--road", "air", "--yes")
-	expect(out, code, 1, "no road", false)
+	expect(out, code, 1, "no way", false)
 	out, code = p.at(nil, "vscode", "--road", "ide")
 	expect(out, code, 0, "code --install-extension", false)
 

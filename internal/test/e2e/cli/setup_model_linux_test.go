@@ -50,6 +50,12 @@ func TestSetupModel(t *testing.T) {
 	if out, code := p.at(nil, "model"); code != 1 || !strings.Contains(out, "OPENAI_API_KEY") || settings() != "" {
 		t.Errorf("nothing is there: exit %d\n%s", code, out)
 	}
+	if out, code := p.at(nil, "model", "nowhere"); code != 2 || !strings.Contains(out, "openai: OpenAI, a key in OPENAI_API_KEY\n") || !strings.Contains(out, "local-ollama: Ollama, a server") {
+		t.Errorf("an unknown place: exit %d\n%s", code, out)
+	}
+	if out, code := p.at(nil, "model", "gemini"); code != 1 || !strings.Contains(out, "Gemini is not here: it takes a key in GEMINI_API_KEY or GOOGLE_API_KEY") {
+		t.Errorf("a place that is not here: exit %d\n%s", code, out)
+	}
 	if model := now(); model != "" {
 		t.Errorf("the control: it has %s", model)
 	}

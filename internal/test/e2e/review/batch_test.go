@@ -157,7 +157,7 @@ func TestAuditByCommandLine(t *testing.T) {
 	}
 	run(0, "call", "--mode", "audit", "edit_file", `{"path":"a.txt","search":"2\n","replace":"two\n"}`)
 	run(0, "call", "--mode", "audit", "git_commit", `{"message":"Another"}`)
-	if out := run(0, "review", "reject"); !strings.Contains(out, `rejected the commit "Another"`) {
+	if out := run(0, "review", "reject", "--all"); !strings.Contains(out, `rejected the commit "Another"`) {
 		t.Errorf("rejected: %s", out)
 	}
 }

@@ -58,7 +58,7 @@ func TestReviewBesideEditor(t *testing.T) {
 	if list := r.Pending(); len(list.Edits) != 2 {
 		t.Errorf("after undo: %+v", list.Edits)
 	}
-	sh.Run(0, "review", "reject")
+	sh.Run(0, "review", "reject", "--all")
 	sh.Says([]string{"Nothing is pending."}, "review")
 	if out := sh.Run(1, "review", "accept", "nowhere.txt"); !strings.Contains(out, "nowhere.txt") {
 		t.Errorf("what is not pending: %s", out)

@@ -396,7 +396,7 @@ func TestRunProfiles(t *testing.T) {
 	}
 	// Another profile's words are asked about again; none gives it nothing.
 	e2e.UserSettings(t, e2e.Object{"agents": e2e.Object{"fake": e2e.Object{"program": "fake-agent", "state": []string{".fake", ".other"}}}})
-	start("--", "fake-agent").Ends(1, "~/.other is read and written")
+	start("--", "fake-agent").Ends(1, "~/.fake, ~/.other are read and written")
 	p = start("--profile", "none", "--", "fake-agent")
 	lines(p, "")
 	p.Ends(0, "cat: ")
