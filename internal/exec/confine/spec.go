@@ -69,6 +69,9 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 			c.share(&spec)
 		}
 	}
+	if level >= box.Bubblewrap {
+		spec.Env = withoutVCS(spec.Env, root)
+	}
 	gitDir := ""
 	if repoErr == nil {
 		gitDir = repo.GitDir

@@ -47,3 +47,28 @@ func ignored(c *Confiner, spec *Spec, repo *gitrepo.Repo, level box.Level) (patt
 	}
 	return patterns
 }
+
+// withoutVCS has Go's builds not ask git about the commit where there is no repository: they
+// take what stands in for a missing .git for one, and fail when git does not.
+func withoutVCS(env []string, root string) []string {
+	const flag = "-buildvcs=false"
+	for dir := root; ; dir = filepath.Dir(dir) {
+		at := filepath.Join(dir, ".git")
+		if info, err := os.Lstat(at); err == nil && (!info.IsDir() || info.Mode()&os.ModeSticky == 0 || box.Exists(filepath.Join(at, "HEAD"))) {
+			return env
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	env = slices.Clone(env)
+	for i, v := range env {
+		if flags, ok := strings.CutPrefix(v, "GOFLAGS="); ok {
+			if !strings.Contains(flags, "-buildvcs") {
+				env[i] = strings.TrimSpace(v + " " + flag)
+			}
+			return env
+		}
+	}
+	return append(env, "GOFLAGS="+flag)
+}
