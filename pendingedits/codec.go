@@ -105,7 +105,7 @@ func (w *encoder) commit(q *queued) {
 	w.text(q.message)
 	list(w, q.models, w.text)
 	w.number(q.revision)
-	w.flags(q.begun, q.loose, q.branch != "")
+	w.flags(q.begun, q.loose, q.branch != "", q.forward)
 	if q.loose {
 		w.text(q.origin)
 	}
@@ -319,7 +319,7 @@ func (d *decoder) flags(list ...*bool) {
 func (d *decoder) commit() *queued {
 	q := &queued{id: d.text(), session: d.text(), message: d.text(), models: readList(d, d.text), revision: d.number()}
 	branch := false
-	d.flags(&q.begun, &q.loose, &branch)
+	d.flags(&q.begun, &q.loose, &branch, &q.forward)
 	if q.loose {
 		q.origin = d.text()
 	}

@@ -33,6 +33,7 @@ type Commit struct {
 type CommitRequest struct {
 	Message string
 	Branch  string // the new branch that it begins; "" is none
+	Forward string // the commit that the branch goes to, in place of a new one; "" is none
 	Models  []string
 	Files   []CommitFile // sorted by name; none: what is staged
 }
@@ -72,6 +73,7 @@ type queued struct {
 	models               []string
 	branch               string // the new branch that a loose one begins; "" is none
 	parts                []part // sorted by name
+	forward              bool   // of a loose one: origin is the commit that the branch goes to
 	loose                bool   // it waits for its files, not for a batch
 	origin               string // of a loose one: what it is known by to whoever queued it
 	revision             int64

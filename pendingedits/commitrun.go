@@ -66,6 +66,9 @@ func (s *guarded) makeCommit(ctx context.Context, q *queued) (string, error) {
 		return "", s.recordCommit(q, "", err, true)
 	}
 	id, err := c.Commit(ctx, q.request())
+	if errors.Is(err, ErrUnseen) {
+		return "", errors.Join(err, s.write("commit.dropped", only(record{unqueued: []string{q.id}})))
+	}
 	known := true
 	if err != nil {
 		// A failure after the commit is none: it is there.
@@ -158,6 +161,9 @@ func textsOf(base workspace.View, p part, names []string) (live, data []byte, er
 // request is q, which has begun, as it is to be made.
 func (q *queued) request() CommitRequest {
 	r := CommitRequest{Message: q.message, Models: q.models, Branch: q.branch}
+	if q.forward {
+		r.Forward = q.origin
+	}
 	for _, p := range q.parts {
 		r.Files = append(r.Files, CommitFile{Name: p.name, Data: p.content, Mode: p.mode})
 	}

@@ -21,6 +21,7 @@ type FileCommit struct {
 	Replaces []string // ids of those of the session that are not to be made
 	Message  string
 	Branch   string // the new branch that it begins; "" is none
+	Forward  bool   // ID is a commit that the repository has, and the branch goes there
 	Models   []string
 	Files    []CommitFile // none: nothing takes the place of those
 }
@@ -58,7 +59,7 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 			r.unqueued = append(r.unqueued, other.id)
 		}
 	}
-	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch}
+	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch, forward: c.Forward}
 	for _, f := range c.Files {
 		p, ok, err := q.loosePart(f)
 		if err != nil {
@@ -69,6 +70,9 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 			continue
 		}
 		made.parts = append(made.parts, p)
+	}
+	if c.Forward && left != nil {
+		made.parts, left = nil, nil // the branch can't go to a part of a commit
 	}
 	if made.parts == nil {
 		if len(r.unqueued) == 0 {

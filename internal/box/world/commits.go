@@ -46,6 +46,9 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			}
 			at = c.parent
 		}
+		if f, ok := fastForward(w, prefix, at); ok {
+			made, at = append(made, f), until[1]
+		}
 		w.committed, base = head, at
 		slices.Reverse(made)
 		onBranch(w, made)

@@ -167,6 +167,9 @@ func onBranch(w *world, made []workspace.Commit) {
 	}
 	_, known := references(user.common, "")["refs/heads/"+branch]
 	for i := range made {
+		if made[i].Forward {
+			continue // it is of the branch that it was looked at for
+		}
 		made[i].Branch, made[i].NewBranch = cmp.Or(branch, "HEAD"), branch != "" && !known
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"compress/zlib"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -54,10 +57,26 @@ func madeObject(dir, id, kind string, most int64) ([]byte, bool) {
 	if !hash.MatchString(id) {
 		return nil, false
 	}
-	if body, ok := looseObject(dir, id, kind, most); ok {
-		return body, true
+	body, ok := looseObject(dir, id, kind, most)
+	if !ok {
+		body, ok = packedObject(dir, id, kind, most)
 	}
-	return packedObject(dir, id, kind, most)
+	if !ok || !isNamed(id, kind, body) {
+		return nil, false
+	}
+	return body, true
+}
+
+// isNamed reports whether an object is what its name says. A command can put anything under
+// a name: a directory that is in itself, or another text than the repository has.
+func isNamed(id, kind string, body []byte) bool {
+	sum := sha1.New()
+	if len(id) > 2*sha1.Size {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(body))
+	sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil)) == id
 }
 
 // looseObject reads one that is a file of its own.
@@ -123,8 +142,19 @@ type comparing struct {
 	files  []workspace.Change
 	size   int64
 	limits Limits
+	read   map[string]map[string]treeEntry // directories that were read, by object; not all
+	left   int                             // of the directories that are compared
 	failed bool
 }
+
+// Bounds of what is compared: a few small objects can make a tree of more directories than
+// anybody can walk through.
+const (
+	treesPerFile = 10   // directories, for each file that a harvest may have
+	maxTreeDepth = 1000 // directories in one another
+	keptTrees    = 1000 // that are read once
+	keptEntries  = 1000 // in each of them
+)
 
 // committedFiles are what a commit changed; nil when that is not known: it is too
 // much, or not in the usual form.
@@ -142,6 +172,7 @@ func compareIn(w *world, prefix string) *comparing {
 	return &comparing{
 		made: privateOf(w), prefix: prefix, limits: w.o.Limits,
 		stored: object.NewStore(repositoryOf(w).common, func() bool { return false }),
+		read:   map[string]map[string]treeEntry{}, left: treesPerFile * w.o.Limits.Files,
 	}
 }
 
@@ -158,7 +189,7 @@ func (k *comparing) treeOf(commit string) (tree string, ok bool) {
 	return tree, ok && isTree
 }
 
-func (k *comparing) read(id, kind string, most int64) []byte {
+func (k *comparing) object(id, kind string, most int64) []byte {
 	data, ok := madeObject(k.made, id, kind, most)
 	if !ok {
 		data, ok = storedObject(k.stored, id, kind, most)
@@ -178,7 +209,10 @@ func (k *comparing) tree(id string) map[string]treeEntry {
 	if id == "" {
 		return list
 	}
-	data := k.read(id, "tree", maxObject)
+	if was, ok := k.read[id]; ok {
+		return was
+	}
+	data := k.object(id, "tree", maxObject)
 	for len(data) > 0 {
 		head, rest, ok := bytes.Cut(data, []byte{0})
 		mode, name, named := strings.Cut(string(head), " ")
@@ -189,12 +223,19 @@ func (k *comparing) tree(id string) map[string]treeEntry {
 		list[name] = treeEntry{mode, hex.EncodeToString(rest[:20])}
 		data = rest[20:]
 	}
+	if len(k.read) < keptTrees && len(list) <= keptEntries {
+		k.read[id] = list
+	}
 	return list
 }
 
 // trees compares two directories.
 func (k *comparing) trees(dir, was, now string) {
 	if was == now || k.failed {
+		return
+	}
+	if k.left--; k.left < 0 || strings.Count(dir, "/") > maxTreeDepth {
+		k.failed = true
 		return
 	}
 	before, after := k.tree(was), k.tree(now)
@@ -238,7 +279,7 @@ func (k *comparing) file(at string, e treeEntry) {
 		k.failed = true // a repository in it, of which only the commit is known
 		return
 	}
-	c.After = nonNil(k.read(e.id, "blob", workspace.MaxFileSize))
+	c.After = nonNil(k.object(e.id, "blob", workspace.MaxFileSize))
 	k.add(c)
 }
 

@@ -23,21 +23,26 @@ var gitKeys = []string{"user.name", "user.email", "user.useconfigonly", "author.
 // git config --global goes to another file, and comes after it.
 const gitConfig = ".config/git/config"
 
+// gitIgnore is what git takes no notice of besides, for those settings.
+const gitIgnore = ".config/git/stand-ins"
+
 // writeGitConfig puts the user's settings of git, as they hold in a repository
 // ("" is none), into the home of commands. What is in that directory was made by commands: no link in
 // it is followed out of it, and nothing of it is opened. standIns: files of the
 // repository have stand-ins, or are copies, which git tells from them by what it
-// does not look at then.
-func writeGitConfig(home, gitDir string, standIns bool) error {
+// does not look at then. ignored are directories that stand in for missing names.
+func writeGitConfig(home, gitDir string, standIns bool, ignored []string) error {
 	set, err := gitconfig.User(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
 	}
+	if set = maps.Clone(set); set == nil {
+		set = map[string]string{}
+	}
+	if len(ignored) > 0 {
+		set["core.excludesfile"] = "~/" + gitIgnore
+	}
 	if standIns {
-		set = maps.Clone(set)
-		if set == nil {
-			set = map[string]string{}
-		}
 		maps.Copy(set, map[string]string{"core.checkstat": "minimal", "core.trustctime": "false"})
 	}
 	dir, err := os.OpenRoot(home)
@@ -58,17 +63,27 @@ func writeGitConfig(home, gitDir string, standIns bool) error {
 	if err := dir.MkdirAll(path.Dir(gitConfig), 0o700); err != nil {
 		return err
 	}
-	fresh := gitConfig + "." + rand.Text() // several commands may begin at once
+	if len(ignored) > 0 {
+		if err := putInHome(dir, gitIgnore, strings.Join(ignored, "\n")+"\n"); err != nil {
+			return err
+		}
+	}
+	return putInHome(dir, gitConfig, gitText(set))
+}
+
+// putInHome writes a file of the home of commands, whatever they left in its place.
+func putInHome(dir *os.Root, name, text string) error {
+	fresh := name + "." + rand.Text() // several commands may begin at once
 	f, err := dir.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(gitText(set))
+	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = dir.Rename(fresh, gitConfig)
+		err = dir.Rename(fresh, name)
 	}
 	if err != nil {
-		return errors.Join(err, dir.RemoveAll(fresh), dir.RemoveAll(gitConfig))
+		return errors.Join(err, dir.RemoveAll(fresh), dir.RemoveAll(name))
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		spec.ReadOnly = append(spec.ReadOnly, readable...)
 	}
 	spec.ReadOnly = append(spec.ReadOnly, h.show(r.Dir)...)
-	spec.Env = h.environ()
+	spec.Env = withoutVCS(h.environ(), spec.Root)
 	run, why, err := c.enter(&spec, &r)
 	switch {
 	case err != nil:

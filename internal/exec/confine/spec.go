@@ -69,11 +69,14 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 			c.share(&spec)
 		}
 	}
+	if level >= box.Bubblewrap {
+		spec.Env = withoutVCS(spec.Env, root)
+	}
 	gitDir := ""
 	if repoErr == nil {
 		gitDir = repo.GitDir
 	}
-	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies()); err != nil {
+	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
 		return spec, err
 	}
 	if err := writeLogin(home); err != nil {

@@ -10,6 +10,10 @@ type Commit struct {
 	Branch    string
 	NewBranch bool
 
+	// Forward: ID is a commit that the repository has, and to which the branch goes on. None
+	// is made.
+	Forward bool
+
 	// Replaces are the ids of commits before that are gone from where they were
 	// made, as after an amend or a reset.
 	Replaces []string

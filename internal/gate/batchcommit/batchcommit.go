@@ -18,6 +18,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
+// neverError is why a commit is not made, now or later.
+type neverError struct{ error }
+
+// Is says so to the queue.
+func (neverError) Is(target error) bool { return target == pendingedits.ErrUnseen }
+
 // Committer makes the commits of accepted batches in the repository that has
 // their files.
 type Committer struct {
@@ -99,6 +105,13 @@ func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (s
 		res, err := repo.Commit(ctx, r.Message, r.Models, filepath.ToSlash(below), c.runHooks())
 		return res.Hash, err
 	}
+	if r.Forward != "" {
+		err := gitrepo.FastForward(ctx, repo, r.Forward, req.Paths, c.runHooks())
+		if errors.Is(err, gitrepo.ErrNotAsThere) || errors.Is(err, gitrepo.ErrNotAhead) {
+			err = neverError{err}
+		}
+		return r.Forward, err
+	}
 	back := func(context.Context) error { return nil }
 	if r.Branch != "" {
 		if back, err = gitrepo.StartBranch(ctx, repo, r.Branch); err != nil {
@@ -121,6 +134,13 @@ func (c *Committer) Made(ctx context.Context, head string, r pendingedits.Commit
 	repo, req, err := c.request(ctx, r)
 	if err != nil {
 		return "", err
+	}
+	if r.Forward != "" {
+		made, err := gitrepo.FastForwarded(ctx, repo, head, r.Forward, req.Paths)
+		if err != nil || !made {
+			return "", err
+		}
+		return r.Forward, nil
 	}
 	head, req.Staged, _ = strings.Cut(head, stagedMark)
 	hash, _, err := repo.CommitMade(ctx, head, req)

@@ -41,6 +41,10 @@ func queueCommits(ctx context.Context, to Destinations, s *session.Session, batc
 			said = append(said, holdCommit(ctx, to, s, commit))
 			continue
 		}
+		if commit.Forward {
+			c.notes = append(c.notes, fmt.Sprintf("%s: this session's commands alone see it. Its files are in the batch; git_pull or the user moves the branch.", title))
+			continue
+		}
 		if commit.Message == "" {
 			continue // what is taken back of a batch is rejected by the user
 		}
@@ -67,6 +71,8 @@ func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit
 		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", redact.Visible(commit.Branch))
 	}
 	switch {
+	case err == nil && commit.Forward && waits:
+		return fmt.Sprintf("%s waits for its files: the branch goes there once all of them are accepted as they are. Until then this session's commands alone see it.", redact.Visible(title))
 	case err == nil && commit.Message == "":
 		return fmt.Sprintf("Commits that were taken back, and wait no more: %d.", len(commit.Replaces))
 	case err != nil:

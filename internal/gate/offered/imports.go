@@ -14,8 +14,9 @@ import (
 
 // Bounds of what is read with a file of instructions.
 const (
-	maxImports     = 16 // files
-	maxImportDepth = 4  // files that name files
+	maxImports     = 16  // files
+	maxImportDepth = 4   // files that name files
+	maxImportWords = 500 // that may name a file: a word like @name mostly names none
 )
 
 var (
@@ -27,6 +28,7 @@ var (
 type importing struct {
 	files fs.ReadFileFS
 	seen  map[string]bool
+	read  int // files
 	text  strings.Builder
 	room  int // bytes
 }
@@ -45,7 +47,7 @@ func (i *importing) follow(dir, text string, depth int) {
 	}
 	for _, word := range importWords(text) {
 		name := path.Join(dir, word)
-		if path.IsAbs(word) || strings.HasPrefix(word, "~") || !fs.ValidPath(name) || i.seen[name] || len(i.seen) > maxImports || workspace.Sensitive(name) || workspace.Protected(name) == workspace.Never {
+		if path.IsAbs(word) || strings.HasPrefix(word, "~") || !fs.ValidPath(name) || i.seen[name] || i.read == maxImports || len(i.seen) > maxImportWords || i.room <= 0 || workspace.Sensitive(name) || workspace.Protected(name) == workspace.Never {
 			continue
 		}
 		i.seen[name] = true
@@ -53,15 +55,13 @@ func (i *importing) follow(dir, text string, depth int) {
 		if err != nil || strings.ContainsRune(string(data[:min(len(data), 8<<10)]), 0) {
 			continue
 		}
+		i.read++
 		more := "\n\n[" + name + "]\n" + strings.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
 		if len(more) > i.room {
 			more = strings.ToValidUTF8(more[:max(i.room, 0)], "") + "\n(cut)"
 		}
 		i.room -= len(more)
 		i.text.WriteString(more)
-		if i.room <= 0 {
-			return
-		}
 		i.follow(path.Dir(name), string(data), depth+1)
 	}
 }

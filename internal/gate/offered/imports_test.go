@@ -34,4 +34,25 @@ func TestImports(t *testing.T) {
 	if got := withImports(files, "CLAUDE.md", "@big.md @in.md"); len(got) > maxInstructions+20 || !strings.HasSuffix(got, "\n(cut)") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
+	// Words that name no file leave room for those that do, up to a bound.
+	people := func(n int) (words string) {
+		for i := range n {
+			words += fmt.Sprintf("@somebody%d ", i)
+		}
+		return words
+	}
+	if got := withImports(files, "CLAUDE.md", people(40)+"@in.md"); !strings.HasSuffix(got, "\n\n[in.md]\nIN") {
+		t.Errorf("after 40 names: %q", got)
+	}
+	if got := withImports(files, "CLAUDE.md", people(maxImportWords+1)+"@in.md"); strings.Contains(got, "IN") {
+		t.Error("after more words than are looked at, a file is read")
+	}
+	many := ""
+	for i := range maxImports + 5 {
+		files[fmt.Sprintf("m%d.md", i)] = &fstest.MapFile{Data: []byte("M")}
+		many += fmt.Sprintf("@m%d.md ", i)
+	}
+	if got := strings.Count(withImports(files, "CLAUDE.md", many), "]\nM"); got != maxImports {
+		t.Errorf("of many files %d are read", got)
+	}
 }

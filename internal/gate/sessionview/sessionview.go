@@ -82,7 +82,7 @@ func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspa
 		}
 		files = append(files, pendingedits.CommitFile{Name: f.Path, Data: f.After, Mode: mode})
 	}
-	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Models: models, Files: files})
+	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Forward: commit.Forward, Models: models, Files: files})
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
 		err = errors.New("none of its files was taken over as it has them")
 	}

@@ -65,14 +65,8 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if len(req.Paths) == 0 {
 		return CommitResult{}, gitcmd.Failf(gitcmd.Invalid, "the commit names no files")
 	}
-	if what := busy(r.GitDir); what != "" {
-		return CommitResult{}, gitcmd.Failf(gitcmd.Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
-	}
-	if err := noConflicts(ctx, r.Git); err != nil {
+	if err := committable(ctx, r); err != nil {
 		return CommitResult{}, err
-	}
-	if lock := filepath.Join(r.GitDir, "index.lock"); gitfile.Exists(lock) {
-		return CommitResult{}, r.Git.Explain(&gitcmd.ExitError{Op: "commit", Code: 128, Stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
 	}
 	before, err := r.Head(ctx)
 	if err != nil {
@@ -102,6 +96,20 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 		res.Notes = append(res.Notes, "the commit is made, but the index could not be brought up to it ("+err.Error()+"); stage the files of the commit again")
 	}
 	return res, nil
+}
+
+// committable fails where no part of what is changed can be committed.
+func committable(ctx context.Context, r *Repo) error {
+	if what := busy(r.GitDir); what != "" {
+		return gitcmd.Failf(gitcmd.Conflicted, "%s is in progress, and no part of it can be committed; finish or abort it first", what)
+	}
+	if err := noConflicts(ctx, r.Git); err != nil {
+		return err
+	}
+	if lock := filepath.Join(r.GitDir, "index.lock"); gitfile.Exists(lock) {
+		return r.Git.Explain(&gitcmd.ExitError{Op: "commit", Code: 128, Stderr: fmt.Sprintf("fatal: Unable to create '%s.lock': File exists.", filepath.Join(r.GitDir, "index"))})
+	}
+	return nil
 }
 
 // prepare writes the index of a commit: that of the repository, for its stat

@@ -86,7 +86,7 @@ func (r *Repo) diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if x != nil {
 		d.Conflict = slices.DeleteFunc(x.Conflicts(), func(path string) bool { return !o.covers(path) })
 		if o.From == "" && !o.Staged {
-			if d.Staged, err = r.countStaged(x, o); err != nil {
+			if d.Staged, err = r.countStaged(ctx, x, o); err != nil {
 				return nil, err
 			}
 		}
@@ -120,7 +120,7 @@ func (o *DiffOptions) covers(path string) bool {
 }
 
 // countStaged counts the files that are staged.
-func (r *Repo) countStaged(x *index.Raw, o DiffOptions) (int, error) {
+func (r *Repo) countStaged(ctx context.Context, x *index.Raw, o DiffOptions) (int, error) {
 	h, err := r.head()
 	if err != nil {
 		return 0, err
@@ -129,7 +129,7 @@ func (r *Repo) countStaged(x *index.Raw, o DiffOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	staged, err := r.staged(tree, x)
+	staged, err := r.staged(ctx, tree, x)
 	n := 0
 	for _, p := range staged {
 		if o.covers(p.path) {
@@ -147,7 +147,7 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 		return nil, nil, err
 	}
 	if o.To != "" {
-		c := comparer{r: r}
+		c := comparer{r: r, ctx: ctx}
 		err := c.compare("", inTree(from), inTree(to))
 		return c.pairs, nil, err
 	}
@@ -156,7 +156,7 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 		if err != nil {
 			return nil, nil, err
 		}
-		pairs, err := r.staged(from, x)
+		pairs, err := r.staged(ctx, from, x)
 		return pairs, x, err
 	}
 	x, found, err := r.worktreeState(ctx, conf, StatusOptions{Untracked: UntrackedNone, Over: o.Over})
@@ -196,7 +196,7 @@ func (r *Repo) differences(ctx context.Context, conf gitconfig.Values, o DiffOpt
 	if o.From == "" {
 		return pairs, x, nil
 	}
-	staged, err := r.staged(from, x)
+	staged, err := r.staged(ctx, from, x)
 	return overlay(staged, pairs), x, err
 }
 

@@ -85,7 +85,7 @@ func (r *Repo) History(ctx context.Context, o HistoryOptions) (History, error) {
 		if err := p.compare(parent.Tree, c.Tree, ""); err != nil {
 			return History{}, err
 		}
-		if len(p.list) <= o.Files {
+		if len(p.list) <= o.Files && !p.many {
 			out.Steps = append(out.Steps, Step{c.Hash, c.Date, c.Message(), p.list})
 		}
 	}
@@ -98,9 +98,21 @@ type edits struct {
 	r    *Repo
 	most int
 	list []Edit
+	seen int  // directories
+	many bool // more than are looked at
 }
 
+// treesPerEdit bounds how many directories are compared, for each file that is listed.
+const treesPerEdit = 100
+
 func (p *edits) compare(a, b plumbing.Hash, dir string) error {
+	p.seen++
+	if bounded(dir, p.seen, treesPerEdit*(p.most+1)) != nil {
+		p.many = true
+	}
+	if p.many {
+		return nil
+	}
 	x, err := p.r.Objects.Tree(a)
 	if err != nil {
 		return err

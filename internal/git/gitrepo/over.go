@@ -330,7 +330,7 @@ func (r *Repo) diffOver(ctx context.Context, d *Diff, o DiffOptions, why error) 
 		if err != nil {
 			return err
 		}
-		staged, err := r.staged(from, l.x)
+		staged, err := r.staged(ctx, from, l.x)
 		if err != nil {
 			return fmt.Errorf("%w: %w", why, err)
 		}

@@ -1,6 +1,9 @@
 package gitrepo
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/object"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/rename"
@@ -32,7 +36,24 @@ type pair struct {
 // comparer compares two trees, or a tree with the index.
 type comparer struct {
 	r     *Repo
+	ctx   context.Context //nolint:containedctx // of one comparison
 	pairs []pair
+	seen  int // directories
+}
+
+// Bounds of what is compared. A few small objects can make a tree of more directories than
+// anybody can walk through, and one under a wrong name can be in itself.
+const (
+	maxTrees     = 1 << 18
+	maxTreeDepth = 2048 // as git has it
+)
+
+// bounded fails for a directory that is too deep, or one too many.
+func bounded(path string, seen, most int) error {
+	if seen > most || strings.Count(path, "/") > maxTreeDepth {
+		return fmt.Errorf("%w: a commit has more than %d directories that differ, or more than %d in one another", gitfile.ErrCorrupt, most, maxTreeDepth)
+	}
+	return nil
 }
 
 // treeSide is the files below a directory: of a tree, or of the index.
@@ -123,6 +144,10 @@ func (c *comparer) compare(path string, old, new treeSide) error {
 		if b, ok := new.known(); ok && a == b {
 			return nil
 		}
+	}
+	c.seen++
+	if err := cmp.Or(c.ctx.Err(), bounded(path, c.seen, maxTrees)); err != nil {
+		return err
 	}
 	a, err := old.list(c.r)
 	if err != nil {

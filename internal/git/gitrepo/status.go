@@ -75,7 +75,7 @@ func (r *Repo) status(ctx context.Context, o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	staged, err := r.staged(tree, x)
+	staged, err := r.staged(ctx, tree, x)
 	if err == nil && renamesOn(conf, "status.renames") {
 		staged, err = r.renames(staged)
 	}
@@ -113,8 +113,8 @@ func below(dir string) string {
 }
 
 // staged compares a tree with the index. Conflicts are left out.
-func (r *Repo) staged(tree plumbing.Hash, x *index.Raw) ([]pair, error) {
-	c := comparer{r: r}
+func (r *Repo) staged(ctx context.Context, tree plumbing.Hash, x *index.Raw) ([]pair, error) {
+	c := comparer{r: r, ctx: ctx}
 	if err := c.compare("", inTree(tree), indexRoot(x)); err != nil {
 		return nil, err
 	}

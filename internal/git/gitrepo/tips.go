@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,14 +11,23 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 )
 
 // Tips are what the references of a repository name that lead to a checkout: HEAD,
 // branches, tags, the stash.
 type Tips struct {
-	head string
-	refs map[string]string
+	head  string
+	refs  map[string]string
+	other map[string]string // what has git see other objects or a shorter history, by name
 }
+
+// Files of a repository by which git sees other objects or a shorter history than it has.
+const (
+	shallowFile    = "shallow"
+	alternatesFile = "objects/info/alternates"
+	replaceRefs    = "refs/replace/"
+)
 
 // Tips reads them, in process.
 func (r *Repo) Tips() (Tips, error) {
@@ -25,7 +35,12 @@ func (r *Repo) Tips() (Tips, error) {
 	if err != nil {
 		return Tips{}, err
 	}
-	t := Tips{refs: map[string]string{}}
+	t := Tips{refs: map[string]string{}, other: map[string]string{}}
+	for _, name := range []string{shallowFile, alternatesFile} {
+		if text, err := gitfile.ReadSmall(filepath.Join(r.CommonDir, filepath.FromSlash(name)), maxOther); err == nil {
+			t.other[name] = string(text)
+		}
+	}
 	if !h.hash.IsZero() {
 		t.head = h.hash.String()
 		t.refs["HEAD"] = t.head
@@ -36,7 +51,9 @@ func (r *Repo) Tips() (Tips, error) {
 	}
 	defer iter.Close()
 	return t, iter.ForEach(func(ref *plumbing.Reference) error {
-		if name := ref.Name(); ref.Type() == plumbing.HashReference && (name.IsBranch() || name.IsTag() || name == "refs/stash") {
+		if name := ref.Name(); strings.HasPrefix(name.String(), replaceRefs) {
+			t.other[name.String()] = ref.Hash().String()
+		} else if ref.Type() == plumbing.HashReference && (name.IsBranch() || name.IsTag() || name == "refs/stash") {
 			t.refs[name.String()] = ref.Hash().String()
 		}
 		return nil
@@ -47,6 +64,7 @@ func (r *Repo) Tips() (Tips, error) {
 const (
 	maxTips  = 16
 	maxNames = 5
+	maxOther = 1 << 20 // bytes of a file
 )
 
 // MovedTips says which references name other commits than before, as far as their
@@ -56,6 +74,7 @@ func (r *Repo) MovedTips(ctx context.Context, before Tips) (said []string) {
 	if err != nil {
 		return nil // git says so
 	}
+	said = seenOtherwise(before, now)
 	looked := 0
 	for _, name := range sortedNames(now.refs) {
 		commit := now.refs[name]
@@ -82,6 +101,29 @@ func (r *Repo) MovedTips(ctx context.Context, before Tips) (said []string) {
 		}
 		if len(names) > 0 {
 			said = append(said, fmt.Sprintf("%s now names a commit with %s: a checkout of it would write what other programs run or obey, or what may hold secrets", gitcmd.Shown(name), strings.Join(names, ", ")))
+		}
+	}
+	return said
+}
+
+// seenOtherwise says what has git see other objects or a shorter history than before.
+func seenOtherwise(before, now Tips) (said []string) {
+	for _, name := range sortedNames(now.other) {
+		text := now.other[name]
+		if text == before.other[name] || strings.TrimSpace(text) == "" {
+			continue
+		}
+		switch name {
+		case shallowFile:
+			said = append(said, "the file shallow of the repository is new or changed: git takes the history to begin at the commits in it, and git gc removes older ones")
+		case alternatesFile:
+			first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+			said = append(said, fmt.Sprintf("the repository's objects/info/alternates is new or changed: git takes objects from %s, and git gc does not keep them here", gitcmd.Shown(first)))
+		default:
+			said = append(said, fmt.Sprintf("%s is new or changed: git shows another object in place of that one, until git replace -d removes it", gitcmd.Shown(name)))
+		}
+		if len(said) == maxNames {
+			return append(said, "There may be more of that kind.")
 		}
 	}
 	return said

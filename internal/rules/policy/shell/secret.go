@@ -9,6 +9,20 @@ import (
 // moreReaders read what is in the files that their arguments name, besides those that only look.
 var moreReaders = []string{"wc", "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "base64", "base32", "less", "more", "source", "."}
 
+// onlyNamed are programs that open no file which their arguments name: they say whether it is
+// there, and what is known of it without its text.
+var onlyNamed = []string{"ls", "test", "[", "stat", "readlink", "realpath", "basename", "dirname", "find"}
+
+// onlyNames reports whether c opens none of the files that it names.
+func onlyNames(c Command) bool {
+	name, args := c.Program(), c.Words[1:]
+	if u, ok := unwrap(c); ok && len(u.commands)+len(u.lines) > 0 {
+		return false // and what it starts may open them
+	}
+	return slices.Contains(onlyNamed, name) && programs[name].wrong(args) == "" &&
+		!slices.ContainsFunc(args, func(w Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-files0") })
+}
+
 // Opens returns a file that hidden is true of, and the part of the line that can only open it
 // to read: one of its commands, or the shell itself. That part fails, whoever allows it.
 func Opens(l *Line, hidden func(path string) bool) (file, part string) {

@@ -48,3 +48,19 @@ func TestStarted(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfSecrets: who only looks whether a secret is there is not asked about. The controls
+// could read it, or do more.
+func TestNamesOfSecrets(t *testing.T) {
+	for line, want := range map[string]policy.Outcome{
+		"ls .env": policy.Allow, "ls -la .env a.go": policy.Allow, "test -f .env": policy.Allow, "[ -e .env ] && echo yes": policy.Allow, "stat .env": policy.Allow,
+		"find . -name .env": policy.Allow, "find . -name '.env*' -not -path './x/*'": policy.Allow, "readlink -f .env": policy.Allow, "find . -name .env -okdir cat {} +": policy.Ask, "if [ -f .env ]; then echo x; fi": policy.Allow,
+		"cat .env": policy.Ask, "wc -c .env": policy.Ask, "md5sum .env": policy.Ask, "file .env": policy.Ask, "du --files0-from=.env": policy.Ask, "./ls .env": policy.Ask,
+		"find . -files0-from .env": policy.Ask, "find . -name .env -exec cat {} +": policy.Ask, "find . -name .env -delete": policy.Ask, "ls < .env": policy.Ask, "ls $(cat .env)": policy.Ask,
+		"ls .env; cat .env": policy.Ask, "ls > .env": policy.Ask, "ls .env $X": policy.Ask, "tree --fromfile .env": policy.Ask,
+	} {
+		if v := (&Judge{Zone: place}).Judge(line); v.Outcome != want {
+			t.Errorf("%q is %q by %s (%s), want %q", line, v.Outcome, v.Rule, v.Reason, want)
+		}
+	}
+}

@@ -106,7 +106,7 @@ func TestGitStateOfCommands(t *testing.T) {
 		}
 		r.Mode("review")
 		e2e.Write(t, filepath.Join(dir, "new.txt"), "mine\n")
-		r.Ran("git stash -q; git stash -qu 2>&1 | grep -v busy; ls", "Put away by git stash: a.txt, new.txt.")
+		r.Ran("git stash -q; git stash -qu 2>&1; ls", "Put away by git stash: a.txt, new.txt.")
 		git("add", "a.txt") // by which commands lose theirs
 		r.Ran("cat a.txt new.txt", "a\nmine\nmine\n")
 		git("reset", "-q")
@@ -115,6 +115,22 @@ func TestGitStateOfCommands(t *testing.T) {
 		}
 		r.Ran("git stash -q; git stash pop -q; cat a.txt", "a\nmine\n")
 		if got := r.File("a.txt"); got != "a\nmine\n" || git("tag") != "" {
+			t.Errorf("the disk has %q", got)
+		}
+	})
+	t.Run("stash of new files", func(t *testing.T) {
+		dir, _ := project(t, "plain")
+		e2e.Write(t, filepath.Join(dir, "a.txt"), "a\nmine\n")
+		e2e.Write(t, filepath.Join(dir, "new.txt"), "mine\n")
+		e2e.Write(t, filepath.Join(dir, ".vscode", "settings.json"), "{}")
+		e2e.Write(t, filepath.Join(dir, "lib", ".idea", "x.xml"), "x")
+		e2e.GitIn(t, filepath.Join(dir, "lib"), "init", "-q")
+		r := e2e.WorldIn(t, dir)
+		// What somebody has is seen, what stands in for nothing is not in the way.
+		r.Ran("git -C lib status --porcelain -uall; git status --porcelain -uall", "?? .idea/x.xml", "?? .vscode/settings.json", " M a.txt", "?? new.txt", "?? lib/")
+		r.Ran("git stash -qu -- a.txt new.txt && git status --porcelain && echo done", "done")
+		r.Ran("git stash pop -q && cat a.txt new.txt", "a\nmine\nmine\n")
+		if got := r.File("a.txt") + r.File("new.txt"); got != "a\nmine\nmine\n" {
 			t.Errorf("the disk has %q", got)
 		}
 	})
