@@ -41,14 +41,14 @@ func queueCommits(ctx context.Context, to Destinations, s *session.Session, batc
 			said = append(said, holdCommit(ctx, to, s, commit))
 			continue
 		}
+		title, _, _ := strings.Cut(commit.Message, "\n")
 		if commit.Forward {
-			c.notes = append(c.notes, fmt.Sprintf("%s: this session's commands alone see it. Its files are in the batch; git_pull or the user moves the branch.", title))
+			said = append(said, fmt.Sprintf("%s: only this session's commands see it. Its files are in the batch; git_pull or the user moves the branch.", redact.Visible(title)))
 			continue
 		}
 		if commit.Message == "" {
 			continue // what is taken back of a batch is rejected by the user
 		}
-		title, _, _ := strings.Cut(commit.Message, "\n")
 		n, err := to.QueueCommit(ctx, s.ID, commit.Message, s.Models())
 		if err != nil {
 			said = append(said, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
