@@ -39,7 +39,7 @@ var (
 	reviewAccept  = query[reviewWords, reviewOutcome]{name: "review accept", queue: app.QueueAlways, decides: true, answer: acceptEdits}
 	reviewReject  = query[reviewWords, reviewOutcome]{name: "review reject", queue: app.QueueAlways, decides: true, answer: rejectEdits}
 	reviewUndo    = query[reviewWords, reviewOutcome]{name: "review undo", queue: app.QueueAlways, decides: true, answer: turning(undoTo)}
-	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning((*pendingedits.Store).RedoTo)}
+	reviewRedo    = query[reviewWords, reviewOutcome]{name: "review redo", queue: app.QueueAlways, decides: true, answer: turning(redoTo)}
 	reviewHistory = query[reviewWords, []pendingedits.Past]{name: "review history", queue: app.QueueAlways, answer: pastEdits}
 	reviewVerify  = query[reviewWords, verify.Result]{name: "review verify", queue: app.QueueAlways, decides: true, answer: verifyEdits}
 )

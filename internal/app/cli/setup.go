@@ -177,10 +177,9 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 	case c.setup.dry:
 	case len(p.Changes) == 0 || c.setup.yes:
 	default:
-		yes, err := false, error(nil)
-		if tty, no := openTerminal(); no != nil {
-			err = no
-		} else {
+		yes := false
+		tty, err := openTerminal()
+		if err == nil {
 			yes, err = yesUnlessNo(ctx, tty, fmt.Sprintf("Change %s?", tools.Count(len(p.Changes), "file")))
 		}
 		if err != nil {

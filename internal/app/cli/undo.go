@@ -14,7 +14,7 @@ import (
 
 // turning takes edits back, or makes them again: down to the entry that is
 // named, or the newest.
-func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.UndoResult, error)) func(context.Context, *app.Workspace, reviewWords) (reviewOutcome, error) {
+func turning(f func(context.Context, *pendingedits.Store, string) (pendingedits.UndoResult, error)) func(context.Context, *app.Workspace, reviewWords) (reviewOutcome, error) {
 	return func(ctx context.Context, w *app.Workspace, words reviewWords) (reviewOutcome, error) {
 		to := ""
 		switch len(words.Chosen) {
@@ -28,7 +28,7 @@ func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.
 		if err != nil {
 			return reviewOutcome{}, err
 		}
-		r, err := f(q, ctx, to)
+		r, err := f(ctx, q, to)
 		if errors.Is(err, pendingedits.ErrNoItem) {
 			err = fmt.Errorf("%w; `sidecar-ls review history` lists the entries", err)
 		}
@@ -37,11 +37,16 @@ func turning(f func(*pendingedits.Store, context.Context, string) (pendingedits.
 }
 
 // undoTo takes back what an entry names or, without one, the newest decision: a rejection, too.
-func undoTo(q *pendingedits.Store, ctx context.Context, to string) (pendingedits.UndoResult, error) {
+func undoTo(ctx context.Context, q *pendingedits.Store, to string) (pendingedits.UndoResult, error) {
 	if to == "" {
 		return pendingedits.UndoLast(ctx, q)
 	}
 	return q.UndoTo(ctx, to)
+}
+
+// redoTo makes again what was undone, down to an entry or only the newest.
+func redoTo(ctx context.Context, q *pendingedits.Store, to string) (pendingedits.UndoResult, error) {
+	return q.RedoTo(ctx, to)
 }
 
 // turned says which entry of the history was undone, or made again.

@@ -113,10 +113,7 @@ func TestDiffNamesChanges(t *testing.T) {
 	sh.Run(0, "call", "--mode", "review", "delete_file", "path=gone.txt")
 	sh.Run(0, "call", "--mode", "review", "move_file", "from=run.sh", "to=go.sh")
 	diff := sh.Run(0, "review", "diff")
-	var heads []string
-	for _, m := range regexp.MustCompile(`(?m)^(@@ -.*| ?# h.*)$`).FindAllString(diff, -1) {
-		heads = append(heads, m)
-	}
+	heads := regexp.MustCompile(`(?m)^(@@ -.*| ?# h.*)$`).FindAllString(diff, -1)
 	want := "@@ -1,4 +1,4 @@ h1|@@ -27,10 +27,10 @@ h2 h3|@@ -57,4 +57,3 @@ h4|@@ -0,0 +1 @@ h5|# h7: rename|@@ -1 +0,0 @@ h6"
 	if got := strings.Join(heads, "|"); got != want {
 		t.Errorf("got  %s\nwant %s\n%s", got, want, diff)
