@@ -5,7 +5,7 @@
 # Names that begin with __sc are ours. The command itself is evaluated by the
 # one line that evaluates this file, so that it begins at line 1.
 shopt -s expand_aliases
-__sc_temp=${TMPDIR-} __sc_git=${GIT_CONFIG_COUNT-} # of this command alone, where they are given
+__sc_temp=${TMPDIR-} __sc_go=${GOFLAGS-} __sc_git=${GIT_CONFIG_COUNT-} # of this command alone, where they are given
 if [ -r "$1/state" ]; then . "$1/state"; fi
 cd -L -- "$4" 2>/dev/null # the state has the PWD of before
 __sc_dir=$1 __sc_line=$2 __sc_keep=$3 __sc_before=
@@ -21,6 +21,7 @@ __sc_save='
 			umask 077
 			eval "$__sc_before"
 			[ "${TMPDIR-}" != "$__sc_temp" ] || unset TMPDIR
+			[ "${GOFLAGS-}" != "$__sc_go" ] || unset GOFLAGS
 			[ -z "$__sc_git" ] || unset GIT_CONFIG_COUNT "${!GIT_CONFIG_KEY_@}" "${!GIT_CONFIG_VALUE_@}"
 			{
 				declare -px

@@ -90,4 +90,9 @@ func TestBuildWithoutRepository(t *testing.T) {
 	t.Setenv("GOTOOLCHAIN", "local")
 	r := e2e.WorldIn(t, dir)
 	r.Ran("go build -o out/small . && ./out/small 2>&1", "1\n")
+	r.Ran(`echo "[$GOFLAGS]"`, "[-buildvcs=false]")
+	e2e.GitIn(t, dir, "init", "-q")
+	r.Ran(`echo "[$GOFLAGS]"`, "[]") // the session's shell does not keep it
+	r.Ran(`export GOFLAGS=-mod=mod`)
+	r.Ran(`echo "[$GOFLAGS]"`, "[-mod=mod]")
 }
