@@ -175,6 +175,9 @@ func All(set *config.Settings) []Profile {
 		if !known {
 			p = Profile{Name: name, Title: name, Program: name}
 		}
+		if a.Program != "" && a.ACP != nil && a.Adapter == "" {
+			p.Adapter, p.Variable = "", "" // that program speaks the protocol
+		}
 		p.Program, p.Adapter = cmp.Or(a.Program, p.Program), cmp.Or(a.Adapter, p.Adapter)
 		for to, list := range map[*[]string][]string{&p.State: a.State, &p.Copied: a.Copied, &p.Env: a.Env, &p.ACP: a.ACP, &p.Resume: a.Resume} {
 			if list != nil {

@@ -65,6 +65,26 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestOwnProgramSpeaks: a row that names a program and its arguments for the protocol needs no
+// adapter; one that changes only one of them, or names an adapter, has one.
+func TestOwnProgramSpeaks(t *testing.T) {
+	for row, want := range map[string]string{
+		`"program": "mine", "acp": ["acp"]`:                        "mine",
+		`"program": "mine"`:                                        "claude-agent-acp",
+		`"acp": ["--verbose"]`:                                     "claude-agent-acp",
+		`"program": "mine", "acp": [], "adapter": "other-adapter"`: "other-adapter",
+	} {
+		set, problems := config.Load(config.Source{Origin: config.User, Name: "user", Data: []byte(`{"agents": {"claude": {` + row + `}}}`)})
+		if len(problems) != 0 {
+			t.Fatal(problems)
+		}
+		d := Find(All(set), "claude", "").Driven()
+		if d.Program != want || (len(d.Runs) > 0) != (want != "mine") {
+			t.Errorf("%s: %s is started, with %q", row, d.Program, d.Runs)
+		}
+	}
+}
+
 // TestACPVersion: a row that asks for a version which is not spoken any more says so, and
 // is otherwise as one that asks for the version which is.
 func TestACPVersion(t *testing.T) {
