@@ -26,7 +26,7 @@ func TestAgentCommandLine(t *testing.T) {
 			if out, said, code := e2e.AgentLine(t, dir, "", "list"); code != 0 || !strings.Contains(out, "asked about once") || !strings.Contains(out, "in a terminal alone") || !strings.Contains(out, "is not on PATH") {
 				t.Errorf("list: %d\n%s%s", code, out, said)
 			}
-			if _, said, code := e2e.AgentLine(t, dir, "", "run", "scripted", "say hello"); code != 1 || !strings.Contains(said, "ACPAGENT_SIGN_IN") || !strings.Contains(said, "--yes") {
+			if _, said, code := e2e.AgentLine(t, dir, "", "run", "scripted", "say hello"); code != 1 || !strings.Contains(said, "agent list --json names them") || !strings.Contains(said, "--yes") {
 				t.Errorf("not allowed: %d\n%s", code, said)
 			}
 			out, said, code := e2e.AgentLine(t, dir, "say from standard input\nwrite a.txt changed\n", "run", "--yes", "scripted", "-")
