@@ -44,7 +44,7 @@ type comparer struct {
 // Bounds of what is compared. A few small objects can make a tree of more directories than
 // anybody can walk through, and one under a wrong name can be in itself.
 const (
-	maxTrees     = 1 << 18
+	maxTrees     = 1 << 17
 	maxTreeDepth = 2048 // as git has it
 )
 
