@@ -11,8 +11,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
 
-// base is what drivers of runs and the team of sub-agents work with: the options, the journals
-// and the runs. It knows none of them.
+// base holds what drivers and sub-agents share: the options, the journals, the runs. It depends on
+// neither of them.
 type base struct {
 	o       Options
 	log     *slog.Logger

@@ -118,8 +118,8 @@ func (h *past) pages(ctx context.Context, conn *acp.Conn, agent, root, cursor st
 	if err != nil {
 		return EarlierPage{}, err
 	}
-	if _, known := h.m.offers.of(agent); !known {
-		h.m.offers.learn(agent, offerOf(offered))
+	if _, known := h.m.offers.get(agent); !known {
+		h.m.offers.set(agent, offerOf(offered))
 	}
 	page := EarlierPage{Sessions: []Earlier{}}
 	asked, listed := map[string]bool{}, map[string]bool{}
@@ -201,12 +201,12 @@ func (h *past) title(agent, id string) string {
 	return h.titles[agent][id]
 }
 
-// keepTitles remembers how conversations are called, for the run that goes on with one.
-func (h *past) keepTitles(agent string, list []Earlier, anew bool) {
+// keepTitles stores the titles of conversations for runs that resume one. reset drops older ones.
+func (h *past) keepTitles(agent string, list []Earlier, reset bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	titles := h.titles[agent]
-	if anew || titles == nil || len(titles) > maxListed {
+	if reset || titles == nil || len(titles) > maxListed {
 		titles = map[string]string{}
 		h.titles[agent] = titles
 	}

@@ -61,7 +61,7 @@ func (m *Manager) Fork(ctx context.Context, run *conversation.Run, at int64) (*c
 // its agent.
 func (m *Manager) mayFork(run *conversation.Run, at int64) error {
 	i := run.Info()
-	offer, known := m.offers.of(i.Agent)
+	offer, known := m.offers.get(i.Agent)
 	switch {
 	case known && !slices.Contains(offer.Can, canFork):
 		return ErrNoFork

@@ -107,7 +107,7 @@ type Manager struct {
 	past      past
 	listeners listeners
 	end       context.CancelFunc // of base's context
-	leave     func()             // the sessions, of which it hears what their agents set out to do
+	leave     func()             // unsubscribes from the plans of sessions
 
 	mu sync.Mutex // held while a run is begun or woken, so that it has one driver, and no two runs have one conversation
 }
@@ -187,7 +187,7 @@ func (m *Manager) List() []Info {
 	for _, p := range m.o.Profiles() {
 		bound, err := m.o.Finder.Bind(p)
 		allowed := err == nil && m.o.Kept.Allowed(bound)
-		said, _ := m.offers.of(p.Name)
+		said, _ := m.offers.get(p.Name)
 		why := ""
 		if err = cmp.Or(err, noWorld); err != nil {
 			why = err.Error()

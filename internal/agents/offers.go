@@ -2,22 +2,22 @@ package agents
 
 import "sync"
 
-// offers are what agents say of themselves, by profile, once one was started.
+// offers caches the capabilities of agents by profile. An agent has some after its first start.
 type offers struct {
 	mu    sync.Mutex
 	known map[string]Info
 }
 
-// of is what an agent said of itself.
-func (o *offers) of(profile string) (Info, bool) {
+// get returns the capabilities of an agent; ok is false before its first start.
+func (o *offers) get(profile string) (i Info, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	i, ok := o.known[profile]
+	i, ok = o.known[profile]
 	return i, ok
 }
 
-// learn keeps what an agent offers.
-func (o *offers) learn(profile string, i Info) {
+// set stores the capabilities of an agent.
+func (o *offers) set(profile string, i Info) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.known == nil {

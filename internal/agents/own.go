@@ -54,7 +54,7 @@ type own struct {
 	offered string // what views were told of its skills
 }
 
-// below is what a run of our own agent does with the sub-agents below it: *subAgents.
+// below controls the sub-agents of a run. *subAgents implements it.
 type below interface {
 	depth(session string) int
 	stopBelow(session string)
@@ -92,7 +92,7 @@ func (d *own) Prompt(ctx context.Context, items []conversation.Item) (string, er
 			_ = d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: "title", Title: title})
 		}
 	}
-	if d.team.depth(d.session.ID) == 0 { // of a sub-agent its caller's agent is told
+	if d.team.depth(d.session.ID) == 0 { // hooks of a sub-agent's start run in its caller
 		d.begins(ctx)
 		if why := d.submits(ctx, items); why != "" {
 			return conversation.Refused, d.run.Emit(conversation.Event{Kind: conversation.Note, Reason: conversation.Refused, Text: why})

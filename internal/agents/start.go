@@ -57,7 +57,7 @@ func (c *external) converse(ctx context.Context, a *agent) error {
 		return err
 	}
 	offer := offerOf(offered)
-	c.m.offers.learn(c.profile.Name, offer)
+	c.m.offers.set(c.profile.Name, offer)
 	s, err := c.openSession(ctx, a, offered)
 	var e *acp.Error
 	if errors.As(err, &e) && e.Code == acp.CodeAuthRequired && len(offered.AuthMethods) > 0 {
@@ -70,7 +70,7 @@ func (c *external) converse(ctx context.Context, a *agent) error {
 	}
 	a.session = s
 	offer.Modes, offer.Models = modesOf(s), choicesOf(s, "model")
-	c.m.offers.learn(c.profile.Name, offer)
+	c.m.offers.set(c.profile.Name, offer)
 	c.tellChosen(s.Config)
 	if s.Modes != nil {
 		c.tell(conversation.Event{Kind: conversation.Note, Reason: "chosen", AgentMode: s.Modes.Current})

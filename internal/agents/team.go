@@ -24,7 +24,7 @@ const maxDepth = 3
 // stepsOfChild is how often a sub-agent may ask its model, unless its caller says less.
 const stepsOfChild = 15
 
-// Team is what tools of our own agent do with sub-agents and plans.
+// Team runs sub-agents and proposes plans for the tools of our own agent.
 type Team interface {
 	team.Team
 	team.Plans

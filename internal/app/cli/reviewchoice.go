@@ -18,7 +18,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// hunkID is what ids of hunks look like.
+// hunkID matches the id of a hunk.
 var hunkID = regexp.MustCompile(`^h[0-9]+$`)
 
 // chosen is the queue, and the edits in it that words choose: what is a hunk's

@@ -28,7 +28,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	if err != nil {
 		return ended, err
 	}
-	set, _ := config.Load(src) // what is wrong in it is said where settings are
+	set, _ := config.Load(src) // the command that opens the settings reports their faults
 	all := profile.All(set)
 	p := profile.Find(all, c.profile, a.Argv[0])
 	switch {
@@ -136,7 +136,7 @@ func agentTitles() (titles []string) {
 	if err != nil {
 		return nil
 	}
-	set, _ := config.Load(src) // what is wrong in it is said where settings are
+	set, _ := config.Load(src) // the command that opens the settings reports their faults
 	for _, p := range profile.All(set) {
 		titles = append(titles, p.Title)
 	}

@@ -90,7 +90,7 @@ func kept(p config.Backend) config.Backend {
 	if err != nil {
 		return p
 	}
-	set, _ := config.Load(src) // what is wrong in it is said where settings are
+	set, _ := config.Load(src) // the command that opens the settings reports their faults
 	for _, old := range set.Backends() {
 		if old.Name == p.Name && old.URL == p.URL && old.Provider == p.Provider {
 			old.KeyEnv, old.Model = p.KeyEnv, ""

@@ -67,8 +67,8 @@ func madeObject(dir, id, kind string, most int64) ([]byte, bool) {
 	return body, true
 }
 
-// isNamed reports whether an object is what its name says. A command can put anything under
-// a name: a directory that is in itself, or another text than the repository has.
+// isNamed reports whether an object's hash is its name. A command can store any bytes under
+// a name: a tree that contains itself, or a blob that differs from the repository's.
 func isNamed(id, kind string, body []byte) bool {
 	sum := sha1.New()
 	if len(id) > 2*sha1.Size {

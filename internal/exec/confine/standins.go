@@ -19,7 +19,7 @@ func ignored(c *Confiner, spec *Spec, repo *gitrepo.Repo, level box.Level) (patt
 	if repo == nil || level < box.Bubblewrap || runtime.GOOS != "linux" {
 		return nil
 	}
-	root, err := filepath.EvalSymlinks(spec.Root)
+	root, err := filepath.EvalSymlinks(spec.Root) // for Lstat of fixed names; nothing is opened by it
 	if err != nil {
 		return nil
 	}

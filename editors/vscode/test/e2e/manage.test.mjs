@@ -174,5 +174,5 @@ test('the page is there again after the window was reloaded, with its tab', asyn
   await page.reload({ waitUntil: 'commit' });
   await me.container.waitFor({ timeout: 90_000 });
   const f = await eventually('the page', () => me.frame('[role=tab][aria-selected=true]:text-is("Metrics")'));
-  await f.locator('.about', { hasText: 'since the server started' }).waitFor(); // another server counts anew
+  await f.locator('.about', { hasText: 'since the server started' }).waitFor(); // a new server starts its counters at zero
 });

@@ -132,7 +132,7 @@ test('what is missing before an event is asked for, and nothing is kept twice', 
   s.runs.take(all[10]!); // it came with what was missing
   assert.deepEqual(seqs(s.runs.log('r')!.events), seqs(all));
   assert.equal(s.asked.filter(a => (a as { command: string }).command === 'sidecar.agent.history').length, 2); // the lists are asked for by a clock
-  assert.deepEqual(s.changes.flatMap(c => c.what === 'events' ? seqs(c.events) : []), seqs(all), 'each is told once');
+  assert.deepEqual(s.changes.flatMap(c => c.what === 'events' ? seqs(c.events) : []), seqs(all), 'each event is sent once');
   s.runs.dispose();
 });
 

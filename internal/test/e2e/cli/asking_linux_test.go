@@ -89,14 +89,14 @@ func TestWelcome(t *testing.T) {
 	dir := e2e.Project(t, nil)
 	server := program.ServerAnywhere(t)
 	bin := t.TempDir()
-	stub := func(name string) {
+	install := func(name string) {
 		t.Helper()
 		e2e.Write(t, filepath.Join(bin, name), "#!/bin/sh\n")
 		if err := ownfile.Chmod(filepath.Join(bin, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stub("claude")
+	install("claude")
 	t.Setenv("PATH", bin)
 	waiting := e2e.Project(t, nil)
 	if _, stderr, code := e2e.RunCLI(t, "", "call", "--mode", "review", "write_file", "path=a.txt", "content=x", "--root", waiting); code != 0 {
@@ -116,7 +116,7 @@ func TestWelcome(t *testing.T) {
 	} {
 		where, want := c.where, c.want
 		if c.npm {
-			stub("npm")
+			install("npm")
 		}
 		cmd := exec.CommandContext(t.Context(), server)
 		other, tty := pty(t)

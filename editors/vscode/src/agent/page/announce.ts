@@ -12,7 +12,7 @@ export class Announcer {
   private state = '';
   private readonly asked = new Set<string>();
 
-  /** What is new since the last look. What was there when a run came to the screen is not announced. */
+  /** Returns what is new since the last call. Events from before the run was shown are not announced. */
   look(model: Model | undefined, how: Settings['announce'], reader: boolean, agent: string): Announcement {
     const out: Announcement = { status: [], alert: [] };
     if (!model) { this.run = undefined; return out; }

@@ -113,7 +113,7 @@ export class Composer extends Component<{ app: App; c: Condition }, { at: number
       }
       return;
     }
-    if (when === 'steer' && app.working && app.agent && !app.agent.can.includes('steer')) { app.notice = { text: t('This agent can’t be steered: it hears this next.') }; } else { app.notice = undefined; }
+    if (when === 'steer' && app.working && app.agent && !app.agent.can.includes('steer')) { app.notice = { text: t('This agent can’t be steered. It gets this prompt next.') }; } else { app.notice = undefined; }
     app.send({ type: 'prompt', run: app.run, text, when, chips: app.chips.map(ch => ch.id) });
     app.draft = '';
     app.save();
