@@ -83,22 +83,20 @@ func boundedRejections(s *state, list []rejection) []rejection {
 // UndoLast takes back the newest decision that changed what waits: a rejection, which is
 // pending again then, or what Undo takes back.
 func UndoLast(ctx context.Context, s *Store) (UndoResult, error) {
-	release, err := s.decide(ctx)
-	if err != nil {
-		return UndoResult{}, err
-	}
+	return s.turn(ctx, newestRejection, true)
+}
+
+// newestRejection is the id of the newest rejection that can be taken back; "" where something
+// that Undo takes back is newer.
+func newestRejection(s *Store) string {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.rejections = boundedRejections(&s.state, s.rejections)
-	id := ""
-	if n := len(s.rejections); n > 0 {
-		newest := s.rejections[n-1]
-		if !slices.ContainsFunc(s.undo, func(u undoItem) bool { return u.turn > newest.id }) {
-			id = rejectionName(newest)
-		}
+	n := len(s.rejections)
+	if n == 0 || slices.ContainsFunc(s.undo, func(u undoItem) bool { return u.turn > s.rejections[n-1].id }) {
+		return ""
 	}
-	s.mu.Unlock()
-	release()
-	return s.UndoTo(ctx, id)
+	return rejectionName(s.rejections[n-1])
 }
 
 // rejected reports whether id is of a rejection that can be taken back.

@@ -30,22 +30,25 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) { return s.UndoTo(
 // accept was taken back: that accept is made again then. When there is nothing to take
 // back it does nothing.
 func (s *Store) UndoTo(ctx context.Context, id string) (UndoResult, error) {
-	return s.turn(ctx, id, true)
+	return s.turn(ctx, func(*Store) string { return id }, true)
 }
 
 // RedoTo makes again what was taken back last or, with an id, everything from
 // that down to it.
 func (s *Store) RedoTo(ctx context.Context, id string) (UndoResult, error) {
-	return s.turn(ctx, id, false)
+	return s.turn(ctx, func(*Store) string { return id }, false)
 }
 
-func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, error) {
+// turn undoes or redoes down to the entry that choose names, which is asked once nobody else
+// decides.
+func (s *Store) turn(ctx context.Context, choose func(*Store) string, back bool) (UndoResult, error) {
 	release, err := s.decide(ctx)
 	if err != nil {
 		return UndoResult{}, err
 	}
 	defer release()
 	defer s.hold()()
+	id := choose(s)
 	if j, ok := rejected(s, id); ok && back {
 		return restore(s, j)
 	}
