@@ -160,7 +160,7 @@ func change(ctx context.Context, server string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	if err := e.ExecuteCommand(ctx, "sidecar.plugins.trust", object{"id": "p0", "mine": true}, &struct{}{}); err != nil {
+	if err := e.ExecuteCommand(ctx, "sidecar.plugins.set", object{"id": "p0", "trusted": true, "mine": true}, &struct{}{}); err != nil {
 		return err
 	}
 	var took []time.Duration
@@ -213,7 +213,7 @@ func many(ctx context.Context, server string, rounds int) error {
 		return err
 	}
 	for n := range plugins {
-		if err := e.ExecuteCommand(ctx, "sidecar.plugins.trust", object{"id": fmt.Sprintf("p%d", n)}, &struct{}{}); err != nil {
+		if err := e.ExecuteCommand(ctx, "sidecar.plugins.set", object{"id": fmt.Sprintf("p%d", n), "trusted": true}, &struct{}{}); err != nil {
 			return err
 		}
 	}

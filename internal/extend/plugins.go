@@ -82,7 +82,7 @@ func (x *Extensions) Load(c *plugin.Content) error {
 			Env: x.environment(config.CustomTool{Name: t.Name, Env: t.Env}),
 		})
 		if below, _, ok := x.o.Registry.Lookup(t.Name); err == nil && t.Override && !allowed && ok && below.Source.Kind == tools.SourceBuiltin {
-			err = fmt.Errorf("it would stand in for the built-in tool %s, which takes your word: trust it with override [%q]", t.Name, t.Name)
+			err = fmt.Errorf("it would stand in for the built-in tool %s, which takes your word: trust it with override [%q] (`sidecar-ls plugin trust --override %s ID`)", t.Name, t.Name, t.Name)
 		}
 		if err != nil {
 			errs = append(errs, err)

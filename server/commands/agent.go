@@ -103,21 +103,7 @@ func promptAgent(_ context.Context, m *agents.Manager, a promptArgs) (itemResult
 	return prompt(m, a.Run, item, a.When)
 }
 
-type steerArgs struct {
-	Run  string `json:"run"`
-	Text string `json:"text"`
-	Kind string `json:"kind,omitempty"` // nudge, which is the default, or interrupt
-}
-
-func steerAgent(_ context.Context, m *agents.Manager, a steerArgs) (itemResult, error) {
-	when := map[string]string{"": conversation.Steer, "nudge": conversation.Steer, "interrupt": conversation.Interrupt}[a.Kind]
-	if when == "" {
-		return itemResult{}, client.InvalidParams("kind: nudge or interrupt is expected")
-	}
-	return prompt(m, a.Run, conversation.Item{Text: a.Text}, when)
-}
-
-// prompt has a run hear something; one of an earlier process gets its agent again.
+// prompt puts a prompt into the queue of a run; a run of an earlier process gets its agent back.
 func prompt(m *agents.Manager, id string, item conversation.Item, when string) (itemResult, error) {
 	r, err := awake(m, id)
 	if err != nil {

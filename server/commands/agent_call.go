@@ -10,28 +10,41 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/server/client"
 )
 
-type chooseArgs struct {
-	Run       string `json:"run"`
+type setAgentArgs struct {
+	Run       string           `json:"run"`
+	AgentMode string           `json:"agentMode,omitempty"`
+	Model     string           `json:"model,omitempty"`
+	Budget    *agentBudgetArgs `json:"budget,omitempty"` // an empty one bounds nothing
+}
+
+type setAgentResult struct {
 	AgentMode string `json:"agentMode,omitempty"`
 	Model     string `json:"model,omitempty"`
 }
 
-type chosenResult struct {
-	AgentMode string `json:"agentMode,omitempty"`
-	Model     string `json:"model,omitempty"`
-}
-
-// chooseOfAgent has an agent work in another of its own modes, or with another model.
-func chooseOfAgent(ctx context.Context, m *agents.Manager, a chooseArgs) (chosenResult, error) {
+// setAgent changes an agent's own mode, its model or its budget, from now on. The budget is
+// first: an agent that has none is refused before anything changes.
+func setAgent(ctx context.Context, m *agents.Manager, a setAgentArgs) (setAgentResult, error) {
+	if a.AgentMode == "" && a.Model == "" && a.Budget == nil {
+		return setAgentResult{}, client.InvalidParams("agentMode, model, budget: one of them is expected")
+	}
 	r, err := run(m, a.Run)
 	if err != nil {
-		return chosenResult{}, err
+		return setAgentResult{}, err
+	}
+	if a.Budget != nil {
+		if err := a.Budget.check(); err != nil {
+			return setAgentResult{}, err
+		}
+		if err := m.Budget(r, a.Budget.budget()); err != nil {
+			return setAgentResult{}, client.InvalidParams("budget: %v", err)
+		}
 	}
 	if err := m.Choose(ctx, r, a.AgentMode, a.Model); err != nil {
-		return chosenResult{}, client.InvalidParams("%v", err)
+		return setAgentResult{}, client.InvalidParams("%v", err)
 	}
 	i := r.Info()
-	return chosenResult{i.AgentMode, i.Model}, nil
+	return setAgentResult{i.AgentMode, i.Model}, nil
 }
 
 type stopArgs struct {

@@ -48,19 +48,6 @@ func (a agentBudgetArgs) check() error {
 	return nil
 }
 
-type budgetOfAgentArgs struct {
-	Run    string          `json:"run"`
-	Budget agentBudgetArgs `json:"budget"`
-}
-
-// budgetOfAgent bounds what an agent may use; what it has used counts.
-func budgetOfAgent(_ context.Context, m *agents.Manager, a budgetOfAgentArgs) (none, error) {
-	if err := a.Budget.check(); err != nil {
-		return none{}, err
-	}
-	return withRun(m, a.Run, func(r *conversation.Run) error { return m.Budget(r, a.Budget.budget()) })
-}
-
 // compactAgent has an agent go on from a summary of its conversation.
 func compactAgent(ctx context.Context, m *agents.Manager, a runArgs) (none, error) {
 	return withRun(m, a.Run, func(r *conversation.Run) error { return m.Compact(ctx, r) })

@@ -48,10 +48,7 @@ func Table() []Command {
 		row("sidecar.approval.denyOldest", "Deny the oldest open approval", approvals, denyOldest),
 
 		row("sidecar.plugins.list", "List the plugins", plugins, listPlugins),
-		row("sidecar.plugins.trust", "Trust a plugin", plugins, trustPlugin),
-		row("sidecar.plugins.distrust", "Distrust a plugin", plugins, distrustPlugin),
-		row("sidecar.plugins.enable", "Enable a plugin", plugins, enablePlugin),
-		row("sidecar.plugins.disable", "Disable a plugin", plugins, disablePlugin),
+		row("sidecar.plugins.set", "Trust, enable or disable a plugin", plugins, setPlugin),
 		row("sidecar.plugins.reload", "Reload a plugin", plugins, reloadPlugin),
 		row("sidecar.hooks.list", "List the hooks", all, listHooks),
 		row("sidecar.mcp.list", "List the MCP servers", mcp, listMCP),
@@ -70,7 +67,6 @@ func Table() []Command {
 		row("sidecar.agent.sessions", "List an agent's earlier conversations", manager, sessionsOfAgent),
 		row("sidecar.agent.run", "Start an agent", manager, runAgent),
 		row("sidecar.agent.prompt", "Send a prompt to an agent", manager, promptAgent),
-		row("sidecar.agent.steer", "Steer an agent while it works", manager, steerAgent),
 		row("sidecar.agent.edit", "Edit a waiting prompt", manager, editPrompt),
 		row("sidecar.agent.withdraw", "Withdraw a waiting prompt", manager, withdrawPrompt),
 		row("sidecar.agent.runs", "List the runs of agents", all, listRuns),
@@ -82,15 +78,23 @@ func Table() []Command {
 		row("sidecar.agent.pause", "Pause prompts", manager, pauseAgent),
 		row("sidecar.agent.resume", "Resume prompts", manager, resumeAgent),
 		row("sidecar.agent.close", "End a run", manager, closeAgent),
-		row("sidecar.agent.choose", "Change an agent's own mode or model", manager, chooseOfAgent),
 		row("sidecar.agent.show", "Show a conversation with an agent", all, showRun),
 		row("sidecar.agent.fork", "Fork a conversation", manager, forkAgent),
 		row("sidecar.agent.rewind", "Rewind a conversation", manager, rewindAgent),
-		row("sidecar.agent.budget", "Set an agent's budget", manager, budgetOfAgent),
+		row("sidecar.agent.set", "Change an agent's own mode, model or budget", manager, setAgent),
 		row("sidecar.agent.compact", "Shorten a conversation to a summary", manager, compactAgent),
 		row("sidecar.agent.summary", "Change or undo the summary of a conversation", manager, summaryOfAgent),
 
 		row("sidecar.backend.get", "Show the language model in use", model, getBackend),
 		row("sidecar.audit.verify", "Check the audit log", records, verifyAudit),
+
+		// Earlier names (former.go).
+		row("sidecar.plugins.trust", "Trust a plugin", plugins, trustPlugin),
+		row("sidecar.plugins.distrust", "Distrust a plugin", plugins, distrustPlugin),
+		row("sidecar.plugins.enable", "Enable a plugin", plugins, enablePlugin),
+		row("sidecar.plugins.disable", "Disable a plugin", plugins, disablePlugin),
+		row("sidecar.agent.choose", "Change an agent's own mode or model", manager, chooseOfAgent),
+		row("sidecar.agent.budget", "Set an agent's budget", manager, budgetOfAgent),
+		row("sidecar.agent.steer", "Steer an agent while it works", manager, steerAgent),
 	})
 }

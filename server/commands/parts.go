@@ -131,11 +131,8 @@ type MCP interface {
 type Plugins interface {
 	Reload()
 	List() []plugin.Status
-	Trust(plugin.TrustRequest) (plugin.Status, error)
-	Distrust(id string) (plugin.Status, error)
+	Decide(plugin.Decision) (plugin.Status, error)
 	Again(id string) (plugin.Status, error)
-	Enable(id, hash string) (plugin.Status, error)
-	Disable(id, hash string) (plugin.Status, error)
 }
 
 // Knowledge is the project index as the commands see it.

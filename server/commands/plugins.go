@@ -15,26 +15,14 @@ func listPlugins(_ context.Context, p Plugins, _ none) (pluginList, error) {
 	return pluginList{p.List()}, nil
 }
 
-// trustPlugin is a person's decision, as are its neighbours; no tool comes here.
-func trustPlugin(_ context.Context, p Plugins, a plugin.TrustRequest) (plugin.Status, error) {
-	return p.Trust(a)
+// setPlugin is a person's decision; no tool comes here.
+func setPlugin(_ context.Context, p Plugins, d plugin.Decision) (plugin.Status, error) {
+	return p.Decide(d)
 }
 
 type pluginArgs struct {
 	ID   string `json:"id"`
 	Hash string `json:"hash,omitempty"`
-}
-
-func distrustPlugin(_ context.Context, p Plugins, a pluginArgs) (plugin.Status, error) {
-	return p.Distrust(a.ID)
-}
-
-func enablePlugin(_ context.Context, p Plugins, a pluginArgs) (plugin.Status, error) {
-	return p.Enable(a.ID, a.Hash)
-}
-
-func disablePlugin(_ context.Context, p Plugins, a pluginArgs) (plugin.Status, error) {
-	return p.Disable(a.ID, a.Hash)
 }
 
 func reloadPlugin(_ context.Context, p Plugins, a pluginArgs) (plugin.Status, error) {

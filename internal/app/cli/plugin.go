@@ -38,7 +38,10 @@ func pluginCommand(ctx context.Context, c *cli) error {
 		if len(rest) != 1 {
 			return usagef("plugin %s takes the id of a plugin; sidecar-ls plugin list has them", verb)
 		}
-		return c.decidePlugin(ctx, pluginSaid{Verb: verb, TrustRequest: plugin.TrustRequest{ID: rest[0], Mine: c.mine, Override: words(c.override)}})
+		if verb != "trust" && (c.mine || c.override != "") {
+			return usagef("--mine and --override go with plugin trust, not with plugin %s", verb)
+		}
+		return c.decidePlugin(ctx, verb, plugin.Decision{ID: rest[0], Mine: c.mine, Override: words(c.override)})
 	case "add":
 		if len(rest) != 1 {
 			return usagef("plugin add takes a directory with a plugin, or an executable file")
@@ -70,37 +73,36 @@ var (
 		p.Reload()
 		return p.List(), nil
 	}}
-	pluginSay = query[pluginSaid, plugin.Status]{name: "plugin decide", decides: true, answer: func(_ context.Context, w *app.Workspace, s pluginSaid) (plugin.Status, error) {
-		p := w.Extensions.Plugins()
-		switch s.Verb {
-		case "trust":
-			return p.Trust(s.TrustRequest)
-		case "distrust":
-			return p.Distrust(s.ID)
-		case "enable":
-			return p.Enable(s.ID, s.Hash)
-		case "disable":
-			return p.Disable(s.ID, s.Hash)
-		}
-		return p.Again(s.ID)
+	pluginSet = query[plugin.Decision, plugin.Status]{name: "plugin set", decides: true, answer: func(_ context.Context, w *app.Workspace, d plugin.Decision) (plugin.Status, error) {
+		return w.Extensions.Plugins().Decide(d)
+	}}
+	pluginReload = query[string, plugin.Status]{name: "plugin reload", decides: true, answer: func(_ context.Context, w *app.Workspace, id string) (plugin.Status, error) {
+		return w.Extensions.Plugins().Again(id)
 	}}
 )
 
-type pluginSaid struct {
-	Verb string `json:"verb"`
-	plugin.TrustRequest
-}
-
-// decidePlugin says of a plugin what a person decided; what is trusted is shown first.
-func (c *cli) decidePlugin(ctx context.Context, s pluginSaid) error {
-	if s.Verb == "trust" {
+// decidePlugin carries out a verb of a person; what they trust is printed first.
+func (c *cli) decidePlugin(ctx context.Context, verb string, d plugin.Decision) error {
+	switch verb {
+	case "trust", "distrust":
+		d.Trusted = new(verb == "trust")
+	case "enable", "disable":
+		d.Enabled = new(verb == "enable")
+	default:
+		st, err := ask(ctx, c, pluginReload, d.ID)
+		if err != nil {
+			return err
+		}
+		return c.printPlugins(st)
+	}
+	if verb == "trust" {
 		list, err := ask(ctx, c, pluginList, struct{}{})
 		if err != nil {
 			return err
 		}
 		for _, st := range list {
-			if st.ID == s.ID {
-				s.Hash = st.Hash
+			if st.ID == d.ID {
+				d.Hash = st.Hash
 				if !c.json {
 					fmt.Fprintf(c.Out, "%s %s in %s would run:\n", st.Name, st.Version, st.Path)
 					for _, line := range st.Commands {
@@ -110,7 +112,7 @@ func (c *cli) decidePlugin(ctx context.Context, s pluginSaid) error {
 			}
 		}
 	}
-	st, err := ask(ctx, c, pluginSay, s)
+	st, err := ask(ctx, c, pluginSet, d)
 	if err != nil {
 		return err
 	}
@@ -195,7 +197,7 @@ func (c *cli) removePlugin(ctx context.Context, id string) error {
 		if filepath.Dir(st.Path) != extend.UserPlugins() {
 			return fmt.Errorf("%s lies in %s, which is not mine to remove; disable it, or remove it there", id, st.Path)
 		}
-		if _, err := ask(ctx, c, pluginSay, pluginSaid{Verb: "distrust", TrustRequest: plugin.TrustRequest{ID: id}}); err != nil {
+		if _, err := ask(ctx, c, pluginSet, plugin.Decision{ID: id, Trusted: new(false)}); err != nil {
 			return err
 		}
 		if err := os.RemoveAll(st.Path); err != nil {

@@ -36,7 +36,7 @@ var table = map[string]need{
 
 	"trust":  person,
 	"mode":   person,
-	"plugin": person, "plugin list": person, "plugin decide": person,
+	"plugin": person, "plugin list": person, "plugin set": person, "plugin reload": person,
 	"hook": person, "hook list": person, "hook test": person,
 	"hook permit": anyone, "hook claude": anyone, "hook codex": anyone, "hook gemini": anyone, // the policy decides there, as for a call
 	"setup": person, "uninstall": person,

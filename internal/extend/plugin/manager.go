@@ -247,7 +247,7 @@ func (m *Manager) settle(e *entry, s Said) {
 		hold(Discovered, "it comes with the project, and the workspace is not trusted (sidecar.workspace.trust)")
 	case e.Trust == Unknown:
 		if e.loaded != nil || len(e.Changed) > 0 {
-			m.o.Warn(fmt.Sprintf("The plugin %s has changed since you trusted it, and is not loaded (%s). sidecar.plugins.list shows what is there now, sidecar.plugins.trust trusts it again.", e.ID, some(e.Changed)))
+			m.o.Warn(fmt.Sprintf("The plugin %s has changed since you trusted it, and is not loaded (%s). Look at it, then trust it again: `sidecar-ls plugin trust %s`, or the list of plugins in your editor.", e.ID, some(e.Changed), e.ID))
 		}
 		hold(Discovered, "")
 	case e.State == Faulted: // an earlier version stays
@@ -331,48 +331,56 @@ func (m *Manager) find(id string) (*entry, error) {
 	return nil, tools.Errorf(tools.NotFound, "there is no plugin %q; there are %s", clip(id), strings.Join(ids, ", "))
 }
 
-// TrustRequest is what a user says of a plugin.
-type TrustRequest struct {
+// Decision is what the user decides of a plugin: whether it is trusted, as it is now, and
+// whether a trusted one is loaded. A nil member leaves that as it is.
+type Decision struct {
 	ID       string   `json:"id"`
-	Hash     string   `json:"hash,omitempty"`     // as it was shown; nothing is trusted if it is another now
-	Mine     bool     `json:"mine,omitempty"`     // it is the user's own work
-	Override []string `json:"override,omitempty"` // built-in tools that it may stand in for
+	Hash     string   `json:"hash,omitempty"`     // as it was shown; nothing is loaded if it is another now
+	Trusted  *bool    `json:"trusted,omitempty"`  // true enables it too, false forgets every decision
+	Enabled  *bool    `json:"enabled,omitempty"`  // a disabled plugin stays trusted
+	Mine     bool     `json:"mine,omitempty"`     // with Trusted: it is the user's own work
+	Override []string `json:"override,omitempty"` // with Trusted: built-in tools that it may stand in for
 }
 
-// Trust notes that the user trusts a plugin as it is now, and loads it.
-func (m *Manager) Trust(r TrustRequest) (Status, error) {
-	return m.say(r.ID, r.Hash, func(e *entry, s *Said) error {
-		if e.Hash == "" {
+func (d Decision) check() error {
+	trusts := d.Trusted != nil && *d.Trusted
+	switch {
+	case d.Trusted == nil && d.Enabled == nil:
+		return tools.Errorf(tools.InvalidArguments, "trusted, enabled: one of them is expected")
+	case d.Trusted != nil && !trusts && d.Enabled != nil && *d.Enabled:
+		return tools.Errorf(tools.InvalidArguments, "enabled: a plugin that nobody trusts can't be enabled")
+	case !trusts && (d.Mine || len(d.Override) > 0):
+		return tools.Errorf(tools.InvalidArguments, "mine, override: they need trusted: true")
+	}
+	return nil
+}
+
+// Decide keeps a decision, and loads or unloads the plugin by it.
+func (m *Manager) Decide(d Decision) (Status, error) {
+	if err := d.check(); err != nil {
+		return Status{}, err
+	}
+	if d.Trusted != nil && !*d.Trusted {
+		d.Hash = "" // whatever it is now, it is trusted no longer
+	}
+	return m.keep(d.ID, d.Hash, func(e *entry, s *Said) error {
+		switch {
+		case d.Trusted == nil:
+		case !*d.Trusted:
+			*s = Said{}
+			return nil
+		case e.Hash == "":
 			return tools.Errorf(tools.InvalidArguments, "the plugin %s can't be used: %s", e.ID, e.Error)
+		default:
+			s.Trusted, s.Files, s.Mine, s.Override, s.Off = e.Hash, e.seen.files, d.Mine, d.Override, false
 		}
-		s.Trusted, s.Files, s.Mine, s.Override, s.Off = e.Hash, e.seen.files, r.Mine, r.Override, false
-		return nil
-	})
-}
-
-// Enable loads a plugin that was disabled.
-func (m *Manager) Enable(id, hash string) (Status, error) {
-	return m.say(id, hash, func(e *entry, s *Said) error {
-		if e.Trust == Unknown {
-			return tools.Errorf(tools.NotApproved, "nobody has trusted the plugin %s as it is; look at sidecar.plugins.list, and trust it with sidecar.plugins.trust", e.ID)
+		if d.Enabled == nil {
+			return nil
 		}
-		s.Off = false
-		return nil
-	})
-}
-
-// Disable unloads a plugin until it is enabled again.
-func (m *Manager) Disable(id, hash string) (Status, error) {
-	return m.say(id, hash, func(_ *entry, s *Said) error {
-		s.Off = true
-		return nil
-	})
-}
-
-// Distrust forgets what the user said of a plugin.
-func (m *Manager) Distrust(id string) (Status, error) {
-	return m.say(id, "", func(_ *entry, s *Said) error {
-		*s = Said{}
+		if *d.Enabled && d.Trusted == nil && e.Trust == Unknown {
+			return tools.Errorf(tools.NotApproved, "nobody has trusted the plugin %s as it is: look at it with `sidecar-ls plugin list`, then `sidecar-ls plugin trust %s`; editors have both", e.ID, e.ID)
+		}
+		s.Off = !*d.Enabled
 		return nil
 	})
 }
@@ -387,8 +395,8 @@ func (m *Manager) Again(id string) (Status, error) {
 	return e.Status, nil
 }
 
-// say keeps what the user says of a plugin, and looks again.
-func (m *Manager) say(id, hash string, change func(e *entry, s *Said) error) (Status, error) {
+// keep writes down what changes in the decisions about a plugin, and looks at the plugins again.
+func (m *Manager) keep(id, hash string, change func(e *entry, s *Said) error) (Status, error) {
 	m.Reload()
 	e, err := m.find(id)
 	if err != nil {

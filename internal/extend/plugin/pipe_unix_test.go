@@ -17,7 +17,7 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Reload()
-	st, err := r.Trust(TrustRequest{ID: "alpha"})
+	st, err := r.Decide(Decision{ID: "alpha", Trusted: new(true)})
 	if err != nil || st.State != Enabled || !strings.Contains(strings.Join(st.Warnings, "\n"), "pipe is no file") {
 		t.Fatalf("%+v, %v", st, err)
 	}

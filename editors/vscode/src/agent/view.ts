@@ -345,7 +345,7 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
       case 'agentMode': case 'model': {
         const own = await pickOwn(what, runs.agent(info?.agent), info?.[what]);
         if (own !== undefined && info) {
-          await this.work.ask('sidecar.agent.choose', { run: info.run, [what]: own });
+          await this.work.ask('sidecar.agent.set', { run: info.run, [what]: own });
           await runs.refresh();
         }
       }

@@ -199,7 +199,7 @@ export class Work {
   async budget(run: string): Promise<void> {
     const budget = await askBudget();
     if (budget) {
-      await this.ask('sidecar.agent.budget', { run, budget });
+      await this.ask('sidecar.agent.set', { run, budget });
     }
   }
 

@@ -52,10 +52,10 @@ export function registerPlugins(server: Server, list: List<Plugin>): vscode.Disp
         t('As your own work it is loaded again whenever it changes.')].filter(Boolean).join('\n\n');
       const answer = await vscode.window.showWarningMessage(t('Trust the plugin {0}?', p.name), { modal: true, detail }, no, yes, mine);
       if (answer === yes || answer === mine) {
-        const now = await server.execute<Plugin>('sidecar.plugins.trust', { id: p.id, hash: p.hash, mine: answer === mine, override: p.overrides ?? [] });
+        const now = await server.execute<Plugin>('sidecar.plugins.set', { id: p.id, hash: p.hash, trusted: true, mine: answer === mine, override: p.overrides ?? [] });
         if (now.error) void vscode.window.showWarningMessage(now.error);
       }
     }),
-    command('sidecar.pluginDisable', p => server.execute('sidecar.plugins.disable', { id: p.id })),
-    command('sidecar.pluginEnable', p => server.execute('sidecar.plugins.enable', { id: p.id })));
+    command('sidecar.pluginDisable', p => server.execute('sidecar.plugins.set', { id: p.id, enabled: false })),
+    command('sidecar.pluginEnable', p => server.execute('sidecar.plugins.set', { id: p.id, enabled: true })));
 }

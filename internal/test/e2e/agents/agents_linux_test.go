@@ -358,7 +358,7 @@ func TestAgentChooses(t *testing.T) {
 	if i := c.List()[0]; i.AgentMode != "ask" || i.Model != "" {
 		t.Errorf("it begins as %+v", i)
 	}
-	if got := e2e.Command[struct{ AgentMode string }](r, "sidecar.agent.choose", e2e.Object{"run": c.Run, "agentMode": "code"}); got.AgentMode != "code" {
+	if got := e2e.Command[struct{ AgentMode string }](r, "sidecar.agent.set", e2e.Object{"run": c.Run, "agentMode": "code"}); got.AgentMode != "code" {
 		t.Errorf("it chose %+v", got)
 	}
 	if i := c.List()[0]; i.AgentMode != "code" {

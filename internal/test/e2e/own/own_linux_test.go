@@ -97,6 +97,8 @@ func TestOwnAgentRefused(t *testing.T) {
 	c.Stopped(1)
 	r.Denies("sidecar.agent.compact", e2e.Object{"run": "run-none"}, "no such run")
 	r.Denies("sidecar.agent.summary", e2e.Object{"run": c.Run, "summary": 3}, "not the latest summary")
+	r.Denies("sidecar.agent.set", e2e.Object{"run": c.Run}, "agentMode, model, budget: one of them is expected")
+	r.Denies("sidecar.agent.set", e2e.Object{"run": c.Run, "budget": e2e.Object{"tokens": -5}}, "must not be negative")
 	r.Denies("sidecar.agent.budget", e2e.Object{"run": c.Run, "budget": e2e.Object{"tokens": -5}}, "must not be negative")
 	r.Denies("sidecar.agent.rewind", e2e.Object{"run": c.Run, "at": 10_000}, "nothing was said after")
 	r.Denies("sidecar.agent.rewind", e2e.Object{"run": c.Run, "at": 1, "what": "all"}, `"all" is none of conversation, files and both`)

@@ -67,7 +67,7 @@ func TestPlugins(t *testing.T) {
 	if st.State != plugin.Faulted || !strings.Contains(st.Error, `trust it with override ["git_log"]`) {
 		t.Errorf("without a word for what it covers: %+v", st)
 	}
-	st = e2e.Command[plugin.Status](r, "sidecar.plugins.trust", e2e.Object{"id": "alpha", "override": []string{"git_log"}})
+	st = e2e.Command[plugin.Status](r, "sidecar.plugins.set", e2e.Object{"trusted": true, "id": "alpha", "override": []string{"git_log"}})
 	if st.State != plugin.Enabled || st.Trust != plugin.Trusted {
 		t.Fatalf("trusted: %+v", st)
 	}
@@ -105,7 +105,7 @@ func TestPlugins(t *testing.T) {
 	}
 
 	// The user's own work is what it is now, without being asked.
-	st = e2e.Command[plugin.Status](r, "sidecar.plugins.trust", e2e.Object{"id": "alpha", "mine": true, "override": []string{"git_log"}})
+	st = e2e.Command[plugin.Status](r, "sidecar.plugins.set", e2e.Object{"trusted": true, "id": "alpha", "mine": true, "override": []string{"git_log"}})
 	if res := r.Tool("alpha_says", e2e.Object{}); !strings.Contains(res.Content, "evil") || st.Trust != plugin.Mine {
 		t.Errorf("mine: %+v, %s", st, res.Content)
 	}
@@ -131,7 +131,7 @@ func TestPlugins(t *testing.T) {
 
 	// The first call of the next server finds tools and hooks, although its start does not
 	// wait for them.
-	e2e.Command[plugin.Status](r, "sidecar.plugins.enable", e2e.Object{"id": st.ID})
+	e2e.Command[plugin.Status](r, "sidecar.plugins.set", e2e.Object{"id": st.ID, "enabled": true})
 	writePlugin(t, filepath.Join(place, "alpha"), "four")
 	t.Run("the first call", func(t *testing.T) {
 		r := e2e.ServeSelf(t, dir, fakeeditor.Options{InitializationOptions: e2e.Object{"sidecar": e2e.Object{"mode": "autonomous", "workspace": e2e.Object{"trust": "trusted"}}}})
@@ -182,7 +182,7 @@ for line in sys.stdin:
 		if st := pluginsOf(r)[0]; st.Servers != 1 || st.State != plugin.Discovered {
 			t.Fatalf("%+v", st)
 		}
-		e2e.Command[plugin.Status](r, "sidecar.plugins.trust", e2e.Object{"id": "served"})
+		e2e.Command[plugin.Status](r, "sidecar.plugins.set", e2e.Object{"trusted": true, "id": "served"})
 		where(t, r)
 		if _, err := os.Stat(filepath.Join(data, "sidecar/plugin-data/served/kept")); err != nil {
 			t.Errorf("what it keeps: %v", err)
@@ -203,7 +203,7 @@ for line in sys.stdin:
 	t.Run("changed while it works", func(t *testing.T) {
 		r := e2e.ServeSelf(t, dir, fakeeditor.Options{})
 		r.Mode("autonomous")
-		e2e.Command[plugin.Status](r, "sidecar.plugins.trust", e2e.Object{"id": "served", "mine": true})
+		e2e.Command[plugin.Status](r, "sidecar.plugins.set", e2e.Object{"trusted": true, "id": "served", "mine": true})
 		where(t, r)
 		program, err := os.ReadFile(filepath.Join(place, "server.py"))
 		if err != nil {

@@ -40,7 +40,7 @@ var (
 // decidedQueries are the same decisions, sent over the socket.
 var decidedQueries = []string{
 	"review accept", "review reject", "review undo", "review redo", "review verify", "review output accept", "review output drop", "review output list",
-	"plugin decide", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "a later one",
+	"plugin set", "plugin reload", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "a later one",
 }
 
 // attemptsOf makes a program that tries all of that. It prints what was not refused, and at the
