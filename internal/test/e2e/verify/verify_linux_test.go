@@ -1,4 +1,4 @@
-package review_test
+package verify_test
 
 import (
 	"os"
