@@ -259,7 +259,7 @@ func TestEndedIsFree(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.events != nil {
-		t.Errorf("it holds %d events", len(r.events))
+	if r.log.events != nil {
+		t.Errorf("it holds %d events", len(r.log.events))
 	}
 }

@@ -73,16 +73,15 @@ func (r *Run) Keep(text, alt string) (Image, error) {
 	}
 	sum := sha256.Sum256(data)
 	i := Image{hex.EncodeToString(sum[:16]) + suffixes[mime], mime, len(data), width, height, alt[:min(len(alt), maxAlt)]}
-	return i, r.write(i.ID, data)
+	return i, r.images.put(r.store.images(r.id), i.ID, data)
 }
 
-// write puts a picture into the run's directory, unless it is there.
-func (r *Run) write(id string, data []byte) error {
-	dir := r.store.images(r.id)
-	r.images.mu.Lock()
-	defer r.images.mu.Unlock()
-	if !r.images.known {
-		if err := r.images.count(dir); err != nil {
+// put writes a picture into the directory of the run, unless it is there.
+func (i *images) put(dir, id string, data []byte) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.known {
+		if err := i.count(dir); err != nil {
 			return err
 		}
 	}
@@ -90,7 +89,7 @@ func (r *Run) write(id string, data []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if r.images.bytes+len(data) > maxImages {
+	if i.bytes+len(data) > maxImages {
 		return ErrImages
 	}
 	temp, err := os.CreateTemp(dir, ".image-*")
@@ -104,7 +103,7 @@ func (r *Run) write(id string, data []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(temp.Name()))
 	}
-	r.images.bytes += len(data)
+	i.bytes += len(data)
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (r *Run) Open() (asked []Event) {
 	defer r.mu.Unlock()
 	for _, q := range r.questions {
 		e := q.Event
-		e.Run = r.info.Run
+		e.Run = r.id
 		asked = append(asked, e)
 	}
 	slices.SortFunc(asked, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -72,12 +72,12 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 		r.mu.Unlock()
 		return "", "", fmt.Errorf("the question has %d bytes and %d options, and %d are open: ask less at once", size, len(q.Options), len(r.questions))
 	}
-	r.lastAsked = max(r.lastAsked, r.seq) + 1
+	r.lastAsked = max(r.lastAsked, r.log.seq) + 1
 	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Custom: q.Custom, Call: q.Call,
 		ExpiresAt: q.ExpiresAt, Irrecoverable: q.Irrecoverable}, make(chan reply, 1)}
 	r.questions[open.Question] = open
 	r.say(open.Event)
-	open.Seq = r.seq
+	open.Seq = r.log.seq
 	r.setState("")
 	r.mu.Unlock()
 
@@ -115,7 +115,7 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 func (r *Run) Answer(id, answer, by string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State == Ended {
+	if r.state == Ended {
 		return ErrEnded
 	}
 	q := r.questions[id]

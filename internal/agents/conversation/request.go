@@ -17,13 +17,15 @@ const requestLength = 400
 func (r *Run) MadeAfter(hunk string) (Request, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State == Ended && len(r.made) == 0 {
-		if _, err := r.load(); err != nil {
+	if r.state == Ended && len(r.log.made) == 0 {
+		if ended, err := r.store.ended(r.id); err != nil {
 			r.store.log.Error("what was made in a run can't be read", "run", r.id, "error", err)
+		} else {
+			r.log.made = ended.made
 		}
 	}
 	r.change([]string{hunk})
-	m, ok := r.made[hunk]
+	m, ok := r.log.made[hunk]
 	return m, ok
 }
 
@@ -38,26 +40,12 @@ func (r *Run) Changed(hunks []string) {
 func (r *Run) change(hunks []string) {
 	var fresh []string
 	for _, h := range hunks {
-		if _, ok := r.made[h]; !ok {
+		if _, ok := r.log.made[h]; !ok {
 			fresh = append(fresh, h)
 		}
 	}
-	if len(fresh) > 0 && r.request.Number > 0 && r.info.State != Ended && !r.closing {
+	if len(fresh) > 0 && r.log.request.Number > 0 && r.state != Ended && !r.closing {
 		r.say(Event{Kind: Note, Reason: "changes", Hunks: fresh})
-	}
-}
-
-// attribute takes in what an event says of requests and of what was made after them.
-func (r *Run) attribute(e Event) {
-	if e.Kind == Text && e.Role == "user" && e.Delta == "" || e.Kind == Steered {
-		text := e.Text
-		if len(text) > requestLength {
-			text = strings.ToValidUTF8(text[:requestLength], "")
-		}
-		r.request = Request{e.Seq, r.request.Number + 1, text}
-	}
-	for _, h := range e.Hunks {
-		r.made[h] = r.request
 	}
 }
 

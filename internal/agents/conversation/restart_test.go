@@ -185,8 +185,8 @@ func TestDiskFull(t *testing.T) {
 	swap := func(to *linelog.Log) *linelog.Log {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		was := r.journal
-		r.journal = to
+		was := r.log.journal
+		r.log.journal = to
 		return was
 	}
 	path := filepath.Join(dir, r.ID()+suffixOpen)

@@ -4,14 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/sidecar-ls/sidecar-ls/internal/sys/linelog"
 )
 
 // Run is one conversation with an agent.
@@ -19,19 +14,10 @@ type Run struct {
 	store *Store
 	id    string
 
-	mu      sync.Mutex
-	info    Info
-	driver  Driver
-	journal *linelog.Log
-	behind  bool      // the journal lacks events and must be rewritten
-	retry   time.Time // of that
-	events  []entry   // ordered by Seq
-	bytes   int       // of events
-	seq     int64
-	heardAt time.Time     // of the latest event
-	changed chan struct{} // closed at the next event
-	tail    *tail
-	parts   map[string]int // how often a message went on after it was settled
+	mu     sync.Mutex
+	state  State
+	driver Driver
+	log    *eventLog
 
 	queue     []Item
 	lastItem  int64
@@ -42,25 +28,8 @@ type Run struct {
 	lastAsked int64
 	usage     *Usage
 	steps     int
-	request   Request            // that the agent has heard last
-	made      map[string]Request // after which one, by the ids of pending changes
-	images    images             // with a lock of its own
-	closing   bool               // the process ends; what is open stays open
-}
-
-// entry is an event with its size in the journal.
-type entry struct {
-	Event
-	size int
-}
-
-// tail is the message that is being told.
-type tail struct {
-	kind, message, role, parent string
-
-	name  string // the message as it is told: its id, or that with a number
-	first int64  // seq of its first delta
-	text  strings.Builder
+	images    images // with a lock of its own
+	closing   bool   // the process ends; what is open stays open
 }
 
 // Info is what a list of runs shows.
@@ -87,8 +56,21 @@ type Info struct {
 	Model      string    `json:"model,omitempty"`
 }
 
+// start takes over what the first event of a run says.
+func (i *Info) start(run string, e Event) {
+	i.Run, i.Agent, i.Title = run, e.Agent, e.Title
+	i.Session, i.Parent, i.Ref, i.OpenedAt = e.Session, e.Parent, e.Ref, e.Time
+	i.ForkOf, i.Shadow, i.Mode, i.Once = e.ForkOf, e.Shadow, e.Mode, e.Once
+}
+
+// note takes over what a note says of the run: its title, the agent's name of it, modes.
+func (i *Info) note(e Event) {
+	i.Title, i.Ref, i.Mode = cmp.Or(e.Title, i.Title), cmp.Or(e.Ref, i.Ref), cmp.Or(e.Mode, i.Mode)
+	i.AgentMode, i.Model = cmp.Or(e.AgentMode, i.AgentMode), cmp.Or(e.Model, i.Model)
+}
+
 func (s *Store) newRun(id string) *Run {
-	return &Run{store: s, id: id, changed: make(chan struct{}), parts: map[string]int{}, questions: map[string]*question{}, made: map[string]Request{}}
+	return &Run{store: s, id: id, log: s.newEventLog(id), questions: map[string]*question{}}
 }
 
 // ID of the run.
@@ -98,15 +80,16 @@ func (r *Run) ID() string { return r.id }
 func (r *Run) Seq() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.seq
+	return r.log.seq
 }
 
 // Info returns what a list of runs shows.
 func (r *Run) Info() Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := r.info
-	i.HeardAt = r.heardAt
+	i := r.log.about
+	i.State = r.state
+	i.HeardAt = r.log.heardAt
 	i.Step, i.Pending, i.Usage, i.Attached = r.steps, len(r.queue), r.usage, r.driver != nil
 	i.WaitingFor = waitsFor(r.questions)
 	return i
@@ -126,13 +109,12 @@ var (
 func (r *Run) Emit(e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State == Ended {
+	if r.state == Ended {
 		return ErrEnded
 	}
 	if r.closing {
 		return ErrClosed
 	}
-	r.noted(e)
 	if e.Kind == UsageNow && e.Usage != nil {
 		u := *e.Usage
 		r.usage = &u
@@ -140,229 +122,14 @@ func (r *Run) Emit(e Event) error {
 	return r.tell(e)
 }
 
-// noted takes in what a note says of the run: its title, the agent's name of it, modes.
-func (r *Run) noted(e Event) {
-	if e.Kind == Note {
-		r.info.Title = cmp.Or(e.Title, r.info.Title)
-		r.info.Ref = cmp.Or(e.Ref, r.info.Ref)
-		r.info.Mode = cmp.Or(e.Mode, r.info.Mode)
-		r.info.AgentMode, r.info.Model = cmp.Or(e.AgentMode, r.info.AgentMode), cmp.Or(e.Model, r.info.Model)
-	}
-}
-
-// tell appends an event. Messages are settled by what comes after them in the
-// conversation; what is only said about it doesn't end them.
+// tell adds an event to the log of the run.
 func (r *Run) tell(e Event) error {
-	switch {
-	case e.Kind == Text || e.Kind == Thought:
-		return r.tellText(e)
-	case e.Kind == Note && e.Reason == Withdrawn && r.tail != nil && r.tail.message == e.Message:
-		r.parts[e.Message]-- // what comes in its place has its name
-		r.dropTail()
-	case settles[e.Kind] || e.Kind == Note && (e.Reason == Resumed || e.Reason == ImageShown):
-		if err := r.settle(); err != nil {
-			return err
-		}
-	}
-	return r.append(e)
-}
-
-// settles are what comes after a message in the conversation.
-var settles = map[string]bool{CallProposed: true, CallStarted: true, CallOutput: true, CallFinished: true, Asked: true, StepStart: true, RunEnd: true}
-
-func (r *Run) tellText(e Event) error {
-	t := r.tail
-	if t != nil && (t.kind != e.Kind || t.message != e.Message || t.role != e.Role || t.parent != e.Parent || t.text.Len()+len(e.Delta) > maxText) {
-		if err := r.settle(); err != nil {
-			return err
-		}
-		t = nil
-	}
-	if e.Delta == "" {
-		if e.Text == "" {
-			return nil
-		}
-		if t != nil { // the whole takes the place of its parts
-			r.dropTail()
-			e.Message = t.name
-		} else {
-			e.Message = partName(r.parts, e.Message)
-		}
-		return r.append(e)
-	}
-	e.Text = ""
-	if t == nil {
-		t = &tail{kind: e.Kind, message: e.Message, role: e.Role, parent: e.Parent, name: partName(r.parts, e.Message), first: r.seq + 1}
-	}
-	e.Message = t.name
-	if err := r.append(e); err != nil {
-		return err
-	}
-	r.tail = t
-	t.text.WriteString(r.events[len(r.events)-1].Delta)
-	return nil
-}
-
-// partName gives a message that goes on after it was settled another id, because the
-// whole text of the first part is told already.
-func partName(parts map[string]int, message string) string {
-	parts[message]++
-	if n := parts[message]; n > 1 {
-		return fmt.Sprintf("%s#%d", message, n)
-	}
-	return message
-}
-
-// settle ends the message that is being told: its text takes the place of its
-// parts.
-func (r *Run) settle() error {
-	t := r.tail
-	if t == nil {
-		return nil
-	}
-	r.dropTail()
-	return r.append(Event{Kind: t.kind, Message: t.name, Role: t.role, Parent: t.parent, Text: t.text.String()})
-}
-
-func (r *Run) dropTail() {
-	from := r.find(r.tail.first - 1)
-	kept := r.events[:from]
-	for _, e := range r.events[from:] {
-		if e.isDelta() {
-			r.bytes -= e.size
-		} else {
-			kept = append(kept, e)
-		}
-	}
-	clear(r.events[len(kept):])
-	r.events, r.tail = kept, nil
-}
-
-// find returns the index of the first event after seq.
-func (r *Run) find(seq int64) int { return after(r.events, seq) }
-
-func after(all []entry, seq int64) int {
-	return sort.Search(len(all), func(i int) bool { return all[i].Seq > seq })
-}
-
-// append gives an event its number, writes and tells it. When the journal can't
-// be written, the event is told all the same, and written with a later one.
-func (r *Run) append(e Event) error {
-	e = bounded(e)
-	e.Run, e.Seq, e.Time = r.id, r.seq+1, r.store.opts.Now()
-	line, err := encode(e)
-	if err == nil && len(line) > maxSize {
-		e = stripped(e, len(line))
-		line, err = encode(e)
-	}
-	if err != nil {
-		return err
-	}
-	r.seq++
-	r.heardAt = e.Time
-	r.attribute(e)
-	r.events = append(r.events, entry{e, len(line)})
-	r.bytes += len(line)
-	if !r.behind {
-		if err := r.journal.Append(line); err != nil {
-			r.behind = true
-			r.store.log.Error("the journal of a run can't be written", "run", r.id, "error", err)
-		}
-	}
-	if r.behind && !e.Time.Before(r.retry) || r.journal.Size() > r.store.opts.MaxBytes {
-		r.shrink()
-	}
-	if durable[e.Kind] {
+	err := r.log.tell(e)
+	if err == nil && durable[e.Kind] {
 		r.store.sync(r)
 	}
-	close(r.changed)
-	r.changed = make(chan struct{})
-	return nil
+	return err
 }
-
-// retryTime is how long a journal that can't be written is left alone.
-const retryTime = time.Second
-
-// durable are the events that are brought to the disk soon, and not when the
-// system likes: what people decided, and where a run stands.
-var durable = map[string]bool{RunStart: true, Asked: true, Answered: true, QueueNow: true, StateNow: true, RunEnd: true, CallFinished: true}
-
-// shrink writes the journal anew, with the oldest outputs cut when there is too
-// much, and after them the oldest events.
-func (r *Run) shrink() {
-	r.renew()
-	limit := int(r.store.opts.MaxBytes / 2)
-	for i := range r.events {
-		if r.bytes <= limit {
-			break
-		}
-		e := &r.events[i]
-		if e.Kind == CallOutput && len(e.Text)+len(e.Delta)+len(e.Raw) > 0 {
-			e.Cut += len(e.Text) + len(e.Delta) + len(e.Raw)
-			e.Text, e.Delta, e.Raw = "", "", nil
-			r.measure(e)
-		}
-	}
-	if r.bytes > limit {
-		r.dropOldest(limit)
-	}
-	var err error
-	r.journal, err = rewrite(r.journal, r.events)
-	if r.behind = err != nil; r.behind {
-		r.retry = r.store.opts.Now().Add(retryTime)
-		r.store.log.Error("the journal of a run can't be written anew", "run", r.id, "error", err)
-	}
-}
-
-// renew has the first event say what notes have said of the run: they may go.
-func (r *Run) renew() {
-	if len(r.events) > 0 && r.events[0].Kind == RunStart {
-		first := &r.events[0]
-		first.Title, first.Ref, first.Mode = r.info.Title, r.info.Ref, r.info.Mode
-		r.measure(first)
-	}
-}
-
-func (r *Run) measure(e *entry) {
-	line, err := encode(e.Event)
-	if err == nil {
-		r.bytes += len(line) - e.size
-		e.size = len(line)
-	}
-}
-
-// dropOldest takes out the oldest events and puts a note in their place. The
-// first one stays, which says what the run is, and what says where it stands.
-func (r *Run) dropOldest(limit int) {
-	latest := map[string]int{}
-	for i, e := range r.events {
-		latest[e.Kind] = i
-	}
-	var kept []entry
-	note := entry{Event: Event{Run: r.id, Kind: Note, Reason: "cut", Text: "Older events were cut to bound the journal."}}
-	for i, e := range r.events {
-		stays := i == 0 || e.isDelta() || e.Kind == Asked && r.questions[e.Question] != nil || standing[e.Kind] && latest[e.Kind] == i
-		if r.bytes <= limit || stays || i == len(r.events)-1 {
-			kept = append(kept, e)
-			continue
-		}
-		r.bytes -= e.size
-		note.Cut += e.size
-		if e.Kind == Note && e.Reason == "cut" {
-			note.Cut += e.Cut
-		}
-		note.Seq, note.Time = e.Seq, e.Time
-	}
-	if note.Seq == 0 {
-		return
-	}
-	r.measure(&note)
-	at := sort.Search(len(kept), func(i int) bool { return kept[i].Seq > note.Seq })
-	r.events = slices.Insert(kept, at, note)
-}
-
-// standing are the events of which the latest says where a run stands.
-var standing = map[string]bool{StepStart: true, RunEnd: true, StateNow: true, QueueNow: true, UsageNow: true, Plan: true}
 
 // History returns events: with before the latest limit ones before it, else the
 // first limit ones after since. What was told so far of a message that is being
@@ -371,11 +138,13 @@ var standing = map[string]bool{StepStart: true, RunEnd: true, StateNow: true, Qu
 func (r *Run) History(since, before int64, limit int) (events []Event, next int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.events
-	if r.info.State == Ended && len(all) == 0 {
-		if all, err = r.load(); err != nil {
+	all := r.log.events
+	if r.state == Ended && len(all) == 0 {
+		ended, err := r.store.ended(r.id)
+		if err != nil {
 			return nil, 0, err
 		}
+		all = ended.events
 	}
 	limit = cmp.Or(max(limit, 0), len(all))
 	next = since
@@ -438,14 +207,15 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	r := s.run
 	for {
 		r.mu.Lock()
-		all := r.events
-		if r.info.State == Ended && all == nil {
+		all := r.log.events
+		if r.state == Ended && all == nil {
 			if s.past == nil {
-				var err error
-				if s.past, err = r.load(); err != nil {
+				past, err := r.store.ended(r.id)
+				if err != nil {
 					r.mu.Unlock()
 					return Event{}, err
 				}
+				s.past = past.events
 			}
 			all = s.past
 		}
@@ -455,7 +225,7 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 			s.at = e.Seq
 			return e, nil
 		}
-		ended, closing, changed := r.info.State == Ended, r.closing, r.changed
+		ended, closing, changed := r.state == Ended, r.closing, r.log.changed
 		r.mu.Unlock()
 		switch {
 		case ended:

@@ -82,7 +82,7 @@ func (r *Run) Prompt(item Item, when string) (string, error) {
 		err := d.Steer(s.ctx, item)
 		r.mu.Lock()
 		if err == nil {
-			if r.info.State == Ended || r.closing {
+			if r.state == Ended || r.closing {
 				r.mu.Unlock()
 				return item.ID, nil
 			}
@@ -118,13 +118,13 @@ func (r *Run) Prompt(item Item, when string) (string, error) {
 
 // newItem makes an id, which is new also when the journal has lost its beginning.
 func (r *Run) newItem() string {
-	r.lastItem = max(r.lastItem, r.seq) + 1
+	r.lastItem = max(r.lastItem, r.log.seq) + 1
 	return "item-" + strconv.FormatInt(r.lastItem, 10)
 }
 
 func (r *Run) mayQueue(item Item) error {
 	switch {
-	case r.info.State == Ended:
+	case r.state == Ended:
 		return ErrEnded
 	case r.closing:
 		return ErrClosed
@@ -184,7 +184,7 @@ func (r *Run) alter(item string, how func(int)) error {
 
 // kick starts a step when there is something to be heard and nobody is busy.
 func (r *Run) kick() {
-	if r.closing || r.info.State == Ended {
+	if r.closing || r.state == Ended {
 		return
 	}
 	starts := r.goesOn || slices.ContainsFunc(r.queue, func(i Item) bool { return !i.Hold })
@@ -210,7 +210,6 @@ func (r *Run) begin() {
 	items := r.queue
 	r.step, r.queue, r.goesOn = s, nil, false
 	r.steps++
-	clear(r.parts)
 	for _, id := range slices.Sorted(maps.Keys(r.questions)) { // of an earlier process
 		r.closeQuestion(r.questions[id], "the conversation went on")
 	}
@@ -271,25 +270,12 @@ func (r *Run) end(s *step, reason string, err error) {
 	r.setState(e.Reason)
 }
 
-// cancelDriver has the agent stop, without waiting.
-func (r *Run) cancelDriver(d Driver) {
-	r.store.working.Add(1)
-	go func() {
-		defer r.store.working.Done()
-		ctx, done := context.WithTimeout(context.Background(), driverGrace)
-		defer done()
-		if err := d.Cancel(ctx); err != nil {
-			r.store.log.Warn("cancelling", "run", r.id, "error", err)
-		}
-	}()
-}
-
 // stop cancels the step without waiting.
 func (r *Run) stop() {
 	s, d := r.step, r.driver
 	s.cancel(nil)
 	r.closeQuestions("cancelled")
-	r.cancelDriver(d)
+	r.store.cancel(r.id, d)
 	time.AfterFunc(cancelGrace, func() { // an agent that takes its time
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -306,10 +292,10 @@ func (r *Run) Cancel() State {
 	defer r.mu.Unlock()
 	s := r.step
 	if s == nil || s.over {
-		if r.driver != nil && r.info.State != Ended && !r.closing {
-			r.cancelDriver(r.driver)
+		if r.driver != nil && r.state != Ended && !r.closing {
+			r.store.cancel(r.id, r.driver)
 		}
-		return r.info.State
+		return r.state
 	}
 	if len(r.queue) > 0 && !r.paused {
 		r.paused = true
@@ -317,12 +303,12 @@ func (r *Run) Cancel() State {
 	}
 	r.stop()
 	for !s.over && !r.closing {
-		changed := r.changed
+		changed := r.log.changed
 		r.mu.Unlock()
 		<-changed // the grace ends it at the latest
 		r.mu.Lock()
 	}
-	return r.info.State
+	return r.state
 }
 
 // Pause lets no prompt be heard until Resume. What the agent does goes on, up to its
@@ -330,15 +316,15 @@ func (r *Run) Cancel() State {
 func (r *Run) Pause() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State == Ended || r.closing || r.paused {
-		return r.info.State
+	if r.state == Ended || r.closing || r.paused {
+		return r.state
 	}
 	if p, ok := r.driver.(Pauser); ok && r.step != nil && !r.step.over {
 		p.Pause()
 	}
 	r.paused = true
 	_ = r.queued()
-	return r.info.State
+	return r.state
 }
 
 // Resume lets prompts be heard again, and has an agent go on that was stopped before it
@@ -346,8 +332,8 @@ func (r *Run) Pause() State {
 func (r *Run) Resume() State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.info.State == Ended || r.closing {
-		return r.info.State
+	if r.state == Ended || r.closing {
+		return r.state
 	}
 	if p, ok := r.driver.(Pauser); ok && (r.step == nil || r.step.over) && p.Unfinished() {
 		r.goesOn = true
@@ -358,14 +344,14 @@ func (r *Run) Resume() State {
 	} else {
 		r.kick()
 	}
-	return r.info.State
+	return r.state
 }
 
 // setState finds the state that the run is in and tells it when it is new.
 func (r *Run) setState(reason string) {
 	state := Idle
 	switch {
-	case r.info.State == Ended:
+	case r.state == Ended:
 		return
 	case len(r.questions) > 0:
 		state = Waiting
@@ -374,8 +360,8 @@ func (r *Run) setState(reason string) {
 	case r.paused:
 		state = Paused
 	}
-	if state != r.info.State {
-		r.info.State = state
+	if state != r.state {
+		r.state = state
 		r.say(Event{Kind: StateNow, State: state, Reason: reason})
 	}
 }
@@ -384,7 +370,7 @@ func (r *Run) setState(reason string) {
 func (r *Run) Close() error {
 	r.Cancel()
 	r.mu.Lock()
-	if r.info.State == Ended || r.closing {
+	if r.state == Ended || r.closing {
 		r.mu.Unlock()
 		return nil
 	}
@@ -393,12 +379,12 @@ func (r *Run) Close() error {
 		r.end(s, Interrupted, nil)
 	}
 	r.closeQuestions("the run was closed")
-	_ = r.settle()
-	r.info.State, r.queue = Ended, nil
+	_ = r.log.settle()
+	r.state, r.queue = Ended, nil
 	r.say(Event{Kind: StateNow, State: Ended})
 	d := r.driver
 	r.driver = nil
-	err := r.finish()
+	err := r.log.finish(r.store.path(r.id, false), r.store.path(r.id, true))
 	r.mu.Unlock()
 	if d != nil {
 		err = errors.Join(err, d.Close())

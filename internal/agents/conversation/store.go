@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -153,8 +154,8 @@ func (s *Store) openEnded(id, path string) error {
 			return err
 		}
 		r := s.newRun(id)
-		r.started(e)
-		r.info.State = Ended
+		r.log.about.start(id, e)
+		r.state = Ended
 		s.runs[id] = r
 		return nil
 	}
@@ -174,12 +175,12 @@ func (s *Store) openOpen(id, path string) error {
 	}
 	r := s.newRun(id)
 	r.replay(events)
-	if r.info.State == Ended { // the process ended between the two
+	if r.state == Ended { // the process ended between the two
 		s.runs[id] = r
-		r.events, r.tail = nil, nil
+		r.log.events, r.log.tail = nil, nil
 		return os.Rename(path, s.path(id, true))
 	}
-	if r.journal, err = linelog.Open(path, good); err != nil {
+	if r.log.journal, err = linelog.Open(path, good); err != nil {
 		return err
 	}
 	r.recover()
@@ -222,13 +223,12 @@ func (s *Store) Start(spec Spec) (*Run, error) {
 	}
 	r := s.newRun("run-" + strings.ToLower(rand.Text()[:12]))
 	var err error
-	if r.journal, err = linelog.Open(s.path(r.id, false), 0); err != nil {
+	if r.log.journal, err = linelog.Open(s.path(r.id, false), 0); err != nil {
 		return nil, fmt.Errorf("the journal of the run: %w", err)
 	}
-	start := Event{Kind: RunStart, Time: s.opts.Now(), Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode, Once: spec.Once}
+	start := Event{Kind: RunStart, Agent: spec.Agent, Title: spec.Title, Session: spec.Session, Parent: spec.Parent, ForkOf: spec.ForkOf, Shadow: spec.Shadow, Mode: spec.Mode, Once: spec.Once}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.started(start)
 	r.say(start)
 	r.setState("")
 	s.runs[r.id] = r
@@ -279,7 +279,7 @@ func (s *Store) prune() {
 			ended = append(ended, r)
 		}
 	}
-	slices.SortFunc(ended, func(a, b *Run) int { return a.info.OpenedAt.Compare(b.info.OpenedAt) })
+	slices.SortFunc(ended, func(a, b *Run) int { return a.log.about.OpenedAt.Compare(b.log.about.OpenedAt) })
 	for len(ended) > s.opts.MaxKept {
 		delete(s.runs, ended[0].id)
 		if err := os.Remove(s.path(ended[0].id, true)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -317,11 +317,24 @@ func (s *Store) syncLoop(wake <-chan struct{}) {
 		s.syncMu.Unlock()
 		for r := range dirty {
 			r.mu.Lock()
-			journal := r.journal
+			journal := r.log.journal
 			r.mu.Unlock()
 			_ = journal.Sync() // of one that was replaced or closed it fails, and isn't needed
 		}
 	}
+}
+
+// cancel has an agent stop, without waiting.
+func (s *Store) cancel(run string, d Driver) {
+	s.working.Add(1)
+	go func() {
+		defer s.working.Done()
+		ctx, done := context.WithTimeout(context.Background(), driverGrace)
+		defer done()
+		if err := d.Cancel(ctx); err != nil {
+			s.log.Warn("cancelling", "run", run, "error", err)
+		}
+	}()
 }
 
 // await waits for the drivers, but not for ever for one that doesn't stop.
@@ -354,7 +367,6 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 	var errs []error
-	var err error
 	for _, r := range all {
 		errs = append(errs, r.suspend())
 	}
@@ -366,12 +378,8 @@ func (s *Store) Close() error {
 	s.syncing.Wait()
 	for _, r := range all {
 		r.mu.Lock()
-		if r.journal != nil && r.info.State != Ended {
-			if r.behind {
-				r.journal, err = rewrite(r.journal, r.events)
-				errs = append(errs, err)
-			}
-			errs = append(errs, r.journal.Sync(), r.journal.Close())
+		if r.log.journal != nil && r.state != Ended {
+			errs = append(errs, r.log.close())
 		}
 		r.mu.Unlock()
 	}

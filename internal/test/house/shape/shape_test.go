@@ -18,7 +18,6 @@ var larger = map[string]int{
 	"internal/agents/loop.Agent":       83,
 	"internal/app/cli.cli":             79,
 	"pki/index.Index":                  68,
-	"internal/agents/conversation.Run": 57,
 	"internal/exec/confine.Confiner":   57,
 	"internal/langserver.Pool":         62,
 	"internal/box/world.shadow":        56,
