@@ -103,7 +103,7 @@ func (d *own) untold() (notes []string) {
 	d.mu.Unlock()
 	for _, f := range files {
 		note := fmt.Sprintf("Instructions of the project for what is below %s, from %s:\n%s", path.Dir(f.Name), f.Name, f.Text)
-		if !d.Told(note) {
+		if !d.WasNotified(note) {
 			notes = append(notes, note)
 		}
 	}

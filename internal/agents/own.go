@@ -265,9 +265,9 @@ func (d *own) readable(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// News implements loop.Host: what was told before the conversation could keep it, and
+// Notes implements loop.Host: what was told before the conversation could keep it, and
 // the know-how that its calls have led to.
-func (d *own) News() []string {
+func (d *own) Notes() []string {
 	return slices.Concat(d.session.TakeNotes(), d.untold())
 }
 

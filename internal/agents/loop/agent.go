@@ -18,7 +18,7 @@ import (
 
 // Model answers requests: *model.Client.
 type Model interface {
-	Ask(ctx context.Context, r model.Request, hear func(model.Piece)) (model.Answer, error)
+	Ask(ctx context.Context, r model.Request, each func(model.Piece)) (model.Answer, error)
 }
 
 // Backend is a model, with what is known of it.
@@ -100,20 +100,20 @@ type Host interface {
 	Call(ctx context.Context, c Call) (Outcome, error)
 	// Facts are what the instructions tell of the workspace.
 	Facts() Facts
-	// News is what has happened since it was last asked for, in sentences.
-	News() []string
+	// Notes is what has happened since it was last asked for, in sentences.
+	Notes() []string
 	// Pending are the names of the files whose changes wait for review.
 	Pending() []string
 	Listener
 }
 
-// Listener hears of moments of a conversation, and may hold something back.
+// Listener is called at moments of a conversation, and may hold something back.
 type Listener interface {
-	// Shortening hears that the conversation is about to be made shorter, by itself or
+	// Shortening is called before the conversation is made shorter, by itself or
 	// by a person. An error says why it is not.
 	Shortening(ctx context.Context, itself bool) error
-	// Stopping hears that a turn is about to end with these last words; again: it was
-	// held up before. What it returns is told to the model, which goes on; "" ends it.
+	// Stopping is called before a turn ends with this last text; again: it was held up
+	// before. What it returns is sent to the model, which goes on; "" ends the turn.
 	Stopping(ctx context.Context, last string, again bool) (more string)
 }
 
@@ -137,26 +137,26 @@ type Agent struct {
 	run  *conversation.Run
 	host Host
 
-	mu       sync.Mutex // of what follows, while a prompt is heard and commands come
-	journal  *journal
-	talk     *talk
-	tools    map[string]Tool
-	profile  string
-	caughtUp bool // with what the run has told
-	hearing  bool // a turn will hear what is said now
-	paused   bool
-	running  map[string]*running
-	given    map[string]string // answers of people, by call, that came after a restart
-	begun    time.Time         // this turn
-	waited   time.Duration     // for people and sub-agents, in this turn
-	waiting  int               // calls that wait so now
-	since    time.Time         // the first of them did
-	counted  time.Duration     // of this turn, in the budget
-	pool     *pool
-	repeats  repeats
+	mu           sync.Mutex // of what follows, while the agent works and commands come
+	journal      *journal
+	transcript   *transcript
+	tools        map[string]Tool
+	profile      string
+	caughtUp     bool // with the events of the run
+	acceptsSteer bool // the turn takes what is prompted now
+	paused       bool
+	running      map[string]*running
+	given        map[string]string // answers of people, by call, that came after a restart
+	begun        time.Time         // this turn
+	waited       time.Duration     // for people and sub-agents, in this turn
+	waiting      int               // calls that wait so now
+	since        time.Time         // the first of them did
+	counted      time.Duration     // of this turn, in the budget
+	pool         *pool
+	repeats      repeats
 
-	callsLeft int64 // of the latest answer, as many as the budget has room for; only the turn uses it
-	wordless  int64 // tokens of the conversation when a model wrote no summary of it; only the turn uses it
+	callsLeft   int64 // of the latest answer, as many as the budget has room for; only the turn uses it
+	noSummaryAt int64 // tokens of the conversation when a model wrote no summary of it; only the turn uses it
 }
 
 var _ conversation.Driver = (*Agent)(nil)
@@ -179,8 +179,8 @@ func Open(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, talk: newTalk(items), profile: o.Profile, given: map[string]string{}, running: map[string]*running{}}
-	if a.talk.budget == nil && o.Budget != (Budget{}) {
+	a := &Agent{o: o, run: o.Run, host: o.Host, journal: j, transcript: newTranscript(items), profile: o.Profile, given: map[string]string{}, running: map[string]*running{}}
+	if a.transcript.budget == nil && o.Budget != (Budget{}) {
 		if err := a.keep(Item{Kind: Raised, Budget: &o.Budget}); err != nil {
 			return nil, errors.Join(err, j.log.Close())
 		}
@@ -190,14 +190,14 @@ func Open(o Options) (*Agent, error) {
 			return nil, errors.Join(err, j.log.Close())
 		}
 	}
-	a.pool = &pool{used: a.talk.used}
+	a.pool = &pool{used: a.transcript.used}
 	if o.Parent != nil {
 		a.pool.parent = o.Parent.pool
 	}
-	if b := a.talk.budget; b != nil {
+	if b := a.transcript.budget; b != nil {
 		a.pool.budget = *b
 	}
-	if f := a.talk.frame; f != nil && a.profile == "" {
+	if f := a.transcript.frame; f != nil && a.profile == "" {
 		a.profile = f.Profile
 	}
 	return a, nil
@@ -220,21 +220,21 @@ func (a *Agent) kept(list []*Item) error {
 		return err
 	}
 	for _, i := range list {
-		a.talk.add(*i)
+		a.transcript.add(*i)
 	}
 	return nil
 }
 
-func (a *Agent) emit(e conversation.Event) { _ = a.run.Emit(e) } // after its end there is nobody to be told
+func (a *Agent) emit(e conversation.Event) { _ = a.run.Emit(e) } // after its end nobody listens
 
 // Prompt implements runs.Driver. Without items the agent goes on where it stopped.
 func (a *Agent) Prompt(ctx context.Context, items []conversation.Item) (reason string, err error) {
 	a.mu.Lock()
-	a.hearing, a.paused, a.waited, a.counted = true, false, 0, 0
+	a.acceptsSteer, a.paused, a.waited, a.counted = true, false, 0, 0
 	a.begun = time.Now() // which a clock that is set does not change
 	a.mu.Unlock()
 	end := End{}
-	if err = a.hear(items); err == nil {
+	if err = a.takePrompts(items); err == nil {
 		end, err = a.turn(ctx)
 	}
 	if err != nil {
@@ -245,7 +245,7 @@ func (a *Agent) Prompt(ctx context.Context, items []conversation.Item) (reason s
 		end.Text = err.Error()
 	}
 	a.mu.Lock()
-	a.hearing = false
+	a.acceptsSteer = false
 	a.mu.Unlock()
 	end.Took = a.clock()
 	if kept := a.keep(Item{Kind: Ended, End: &end}); err == nil {
@@ -302,16 +302,16 @@ func (a *Agent) learn() ([]Tool, error) {
 	return list, nil
 }
 
-// Steer implements runs.Driver: the item is heard at the next step.
+// Steer implements conversation.Driver: the next request to the model has the item.
 func (a *Agent) Steer(_ context.Context, i conversation.Item) error {
-	words := a.words(i)
+	p := a.promptOf(i)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.hearing {
+	if !a.acceptsSteer {
 		return conversation.ErrNoSteer
 	}
 	a.repeats.forget()
-	return a.kept([]*Item{{Kind: Said, Said: words}})
+	return a.kept([]*Item{{Kind: Prompted, Prompt: p}})
 }
 
 // Pause implements runs.Pauser: what runs is finished, and no step begins.
@@ -321,22 +321,22 @@ func (a *Agent) Pause() {
 	a.paused = true
 }
 
-// Begun reports whether something was said in the conversation.
+// Begun reports whether the conversation has a prompt or an answer.
 func (a *Agent) Begun() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.talk.last > 0
+	return a.transcript.last > 0
 }
 
 // Unfinished implements runs.Pauser: whether a prompt without items has something to do.
 func (a *Agent) Unfinished() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for k := len(a.talk.live) - 1; k >= 0; k-- {
-		switch i := a.talk.live[k]; i.Kind {
+	for k := len(a.transcript.live) - 1; k >= 0; k-- {
+		switch i := a.transcript.live[k]; i.Kind {
 		case Ended:
 			return i.End.Reason != conversation.Done && i.End.Reason != conversation.Refused
-		case Said, Answered, Started, Resulted:
+		case Prompted, Answered, Started, Resulted:
 			return true // the process ended in a turn
 		}
 	}
@@ -392,7 +392,7 @@ func Settle(run string, beside func(run string) string) error {
 		return err
 	}
 	if !slices.ContainsFunc(had, func(i Item) bool { return i.Kind == Spent && i.Run == run }) {
-		used := newTalk(items).used
+		used := newTranscript(items).used
 		err = j.append(&Item{Kind: Spent, Run: run, Usage: &used})
 	}
 	return errors.Join(err, j.log.Close())
@@ -406,13 +406,13 @@ func (a *Agent) Raise(b Budget) error {
 	a.pool.raise(b)
 	now, err := a.host.Backend(a.profileNow())
 	if err == nil {
-		a.sayUnpriced(now)
+		a.noteUnpriced(now)
 	}
-	return nil // what is wrong with the model is said when it is asked
+	return nil // what is wrong with the model is reported at the next request
 }
 
-// sayUnpriced says that a bound of the cost is none, because nobody knows the price.
-func (a *Agent) sayUnpriced(b Backend) {
+// noteUnpriced says that a bound of the cost is none, because nobody knows the price.
+func (a *Agent) noteUnpriced(b Backend) {
 	most := a.pool.cost()
 	if most == 0 || b.Price != nil {
 		return

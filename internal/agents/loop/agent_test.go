@@ -57,7 +57,7 @@ func TestJournalComesFirst(t *testing.T) {
 	})
 	r.prompt("hello")
 	u := r.turn()
-	if items := r.items(); items[len(items)-1].Kind != Framed || items[len(items)-2].Said.Text != "hello" {
+	if items := r.items(); items[len(items)-1].Kind != Framed || items[len(items)-2].Prompt.Text != "hello" {
 		t.Errorf("the model is asked with the journal at %s", items[len(items)-1].Kind)
 	}
 	u.call(call("look", `{}`))
@@ -101,7 +101,7 @@ func TestJournalTorn(t *testing.T) {
 			if err != nil || len(items) != 5 {
 				t.Fatalf("%d items, %v", len(items), err)
 			}
-			r.must(j.append(&Item{Kind: Said, Said: &Words{Text: "more"}}))
+			r.must(j.append(&Item{Kind: Prompted, Prompt: &Prompt{Text: "more"}}))
 			r.must(j.log.Close())
 			if items := r.items(); len(items) != 6 || items[5].N != 6 {
 				t.Errorf("then it has %d items", len(items))
@@ -448,7 +448,7 @@ func TestBudget(t *testing.T) {
 			r.restart() // what was raised stays so
 			r.prompt("now")
 			u = r.turn()
-			if u.NoCalls || strings.Count(read(u.Request), wordsOfLast) != 1 {
+			if u.NoCalls || strings.Count(read(u.Request), lastStepText) != 1 {
 				t.Errorf("with a raised budget it is asked\n%s", read(u.Request))
 			}
 			u.say("done")

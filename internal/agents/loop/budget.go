@@ -82,7 +82,7 @@ func (b Budget) bounds(u Usage) []bound {
 
 type bound struct {
 	used, most float64
-	words      func(float64) string
+	text       func(float64) string
 }
 
 // errBudget says what of the budget is used up.
@@ -99,7 +99,7 @@ func (p *pool) lacks(want Usage) error {
 	var over []string
 	for _, b := range p.budget.bounds(u) {
 		if b.most > 0 && b.used >= b.most {
-			over = append(over, b.words(b.most))
+			over = append(over, b.text(b.most))
 		}
 	}
 	if len(over) > 0 {
@@ -108,7 +108,7 @@ func (p *pool) lacks(want Usage) error {
 	return nil
 }
 
-// full says once that most of a budget is used: "" if that is not so, or was said.
+// full says once that most of a budget is used: "" otherwise, and after the first time.
 func (p *pool) full() string {
 	const most = 0.8
 	for at := p; at != nil; at = at.parent {
@@ -116,7 +116,7 @@ func (p *pool) full() string {
 		var near []string
 		for _, b := range at.budget.bounds(at.used) {
 			if b.most > 0 && b.used >= most*b.most {
-				near = append(near, b.words(b.used)+" of "+b.words(b.most))
+				near = append(near, b.text(b.used)+" of "+b.text(b.most))
 			}
 		}
 		say := len(near) > 0 && !at.noted

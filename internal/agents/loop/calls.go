@@ -46,7 +46,7 @@ func (a *Agent) doCalls(ctx context.Context, answer *Item, places []int) (times 
 	var made []repeated
 	for _, place := range places {
 		call := answer.Answer.Blocks[place]
-		made = append(made, repeated{call.Name, call.Args, a.talk.results[callKey(answer.N, place)].Text})
+		made = append(made, repeated{call.Name, call.Args, a.transcript.results[callKey(answer.N, place)].Text})
 	}
 	return a.repeats.add(made), nil
 }
@@ -245,7 +245,7 @@ func (a *Agent) notRun(answer *Item, why string) error {
 	defer a.mu.Unlock()
 	var list []*Item
 	for _, place := range answer.Answer.calls() {
-		if key := callKey(answer.N, place); a.talk.results[key] == nil {
+		if key := callKey(answer.N, place); a.transcript.results[key] == nil {
 			list = append(list, &Item{Kind: Resulted, Result: &Result{Call: key, Failed: true, Text: why}})
 		}
 	}
@@ -255,7 +255,7 @@ func (a *Agent) notRun(answer *Item, why string) error {
 // resume makes the calls whose questions people have answered after a restart.
 func (a *Agent) resume(ctx context.Context) error {
 	a.mu.Lock()
-	answer, places := a.talk.open()
+	answer, places := a.transcript.open()
 	var given []int
 	for _, place := range places {
 		if _, ok := a.given[callKey(answer.N, place)]; ok {

@@ -22,7 +22,7 @@ func (a *Agent) frameNow() error {
 		return err
 	}
 	a.mu.Lock()
-	old := a.talk.frame
+	old := a.transcript.frame
 	a.mu.Unlock()
 	next := frame(b, list, old, a.host.Facts)
 	if old != nil {
@@ -38,7 +38,7 @@ func (a *Agent) frameNow() error {
 	}
 	if old == nil || old.Profile != next.Profile || old.Model != next.Model {
 		a.emit(conversation.Event{Kind: conversation.Note, Reason: "chosen", Model: b.Profile})
-		a.sayUnpriced(b)
+		a.noteUnpriced(b)
 	}
 	return nil
 }

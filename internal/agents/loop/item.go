@@ -19,9 +19,9 @@ type Kind string
 const (
 	Begins    Kind = "begin"   // the first item
 	Framed    Kind = "frame"   // how requests begin from here on
-	Said      Kind = "said"    // what the model is told besides results
-	Noted     Kind = "note"    // what it will be told at its next step
-	Answered  Kind = "answer"  // what the model said
+	Prompted  Kind = "said"    // a message for the model besides results
+	Noted     Kind = "note"    // a note for its next step
+	Answered  Kind = "answer"  // the model's answer
 	Started   Kind = "start"   // calls that may have taken effect from here on
 	Asking    Kind = "asking"  // a call waits for a person
 	Allowed   Kind = "allowed" // and goes on
@@ -30,8 +30,8 @@ const (
 	Compacted Kind = "compact" // a summary stands for what was before
 	Restored  Kind = "restore" // a summary no longer does
 	Rewound   Kind = "rewind"  // what was after another item is void
-	Returned  Kind = "return"  // a rewind is void, and what was said since
-	Forked    Kind = "fork"    // what is before was said in another conversation
+	Returned  Kind = "return"  // a rewind is void, and what came after it
+	Forked    Kind = "fork"    // what is before comes from another conversation
 	Spent     Kind = "spent"   // by a sub-agent, or for what is no answer, from the budget of all
 	Drawn     Kind = "drawn"   // on the budget of another run
 	Worked    Kind = "work"    // what the agent has set out to do is this now
@@ -47,7 +47,7 @@ type Item struct {
 
 	Version int             `json:"version,omitempty"` // of Begins
 	Frame   *Frame          `json:"frame,omitempty"`
-	Said    *Words          `json:"said,omitempty"` // of Said and Noted
+	Prompt  *Prompt         `json:"said,omitempty"` // of Prompted and Noted
 	Answer  *Answer         `json:"answer,omitempty"`
 	Calls   []string        `json:"calls,omitempty"` // of Started and Pruned; one of Asking and Allowed
 	Result  *Result         `json:"result,omitempty"`
@@ -70,13 +70,13 @@ type Frame struct {
 	Why      string       `json:"why"` // it is another one than before
 }
 
-// Words are what the model is told.
-type Words struct {
+// Prompt is a message for the model: of a person, or of the server.
+type Prompt struct {
 	By    string        `json:"by"`           // person, or server
 	ID    string        `json:"id,omitempty"` // of the prompt
 	Text  string        `json:"text"`
 	Parts []model.Block `json:"parts,omitempty"` // images
-	News  bool          `json:"news,omitempty"`  // all that was noted before
+	Notes bool          `json:"news,omitempty"`  // all that was noted before
 }
 
 // Who says something.
@@ -85,9 +85,9 @@ const (
 	byServer = "server"
 )
 
-// Answer is what the model said at once.
+// Answer is the model's answer to one request.
 type Answer struct {
-	// After is the last item that the request for it had: what was said later comes
+	// After is the last item that the request for it had: what came later stands
 	// after it.
 	After int `json:"after"`
 
@@ -162,7 +162,7 @@ type End struct {
 // models call their calls may come twice.
 func callKey(answer, place int) string { return fmt.Sprintf("%d.%d", answer, place) }
 
-// empty reports whether an answer has nothing for anybody: neither words nor calls.
+// empty reports whether an answer has nothing for anybody: neither text nor calls.
 func (a *Answer) empty() bool { return len(a.calls()) == 0 && textOf(a.Blocks) == "" }
 
 // calls are the places of the calls among the blocks of an answer.

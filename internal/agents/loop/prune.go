@@ -27,13 +27,13 @@ func (a *Agent) prune(b Backend, atLeast int64) (won int64, err error) {
 // prunable are the results that may go, and how many tokens they have. mu is held.
 func (a *Agent) prunable(keep int64) (keys []string, won int64) {
 	begin := 0
-	if s := a.talk.summary; s != nil {
+	if s := a.transcript.summary; s != nil {
 		begin = s.Summary.Through
 	}
 	recent := int64(0)
-	for k := len(a.talk.live) - 1; k >= 0 && a.talk.live[k].N > begin; k-- {
-		i := &a.talk.live[k]
-		if i.Kind != Resulted || i.Result.Failed || a.talk.pruned[i.Result.Call] {
+	for k := len(a.transcript.live) - 1; k >= 0 && a.transcript.live[k].N > begin; k-- {
+		i := &a.transcript.live[k]
+		if i.Kind != Resulted || i.Result.Failed || a.transcript.pruned[i.Result.Call] {
 			continue
 		}
 		size := tokens(len(i.Result.Text))
@@ -50,18 +50,18 @@ func (a *Agent) prunable(keep int64) (keys []string, won int64) {
 // stays reports whether a result is never pruned: a skill tells the agent how to work, and
 // an answer of the user's is their word.
 func (a *Agent) stays(key string) bool {
-	c, ok := a.talk.call(key)
+	c, ok := a.transcript.call(key)
 	return ok && (c.Name == useSkill || askedWith(c.Name) != "")
 }
 
 // askedWith is the argument of a tool to which the user answers; "": its results are not
-// the user's words.
+// the user's prompts.
 func askedWith(tool string) string {
 	return map[string]string{"ask_user": "question", "propose_plan": "plan"}[tool]
 }
 
 // call is a call by its key.
-func (t *talk) call(key string) (c model.Block, ok bool) {
+func (t *transcript) call(key string) (c model.Block, ok bool) {
 	var answer, place int
 	if _, err := fmt.Sscanf(key, "%d.%d", &answer, &place); err != nil {
 		return c, false

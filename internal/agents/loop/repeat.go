@@ -13,7 +13,7 @@ type repeats struct{ seen [][sha256.Size]byte }
 
 const (
 	longest  = 4 // answers of a sequence that repeats
-	nudgeAt  = 3 // times, when the model is told
+	nudgeAt  = 3 // times, when the model gets a nudge
 	giveUpAt = 5 // times, when it is stopped
 )
 
@@ -58,5 +58,5 @@ func (r *repeats) times(period int) int {
 	return same/period + 1
 }
 
-// forget begins anew: a person has said something.
+// forget begins anew: there is a new prompt.
 func (r *repeats) forget() { r.seen = nil }

@@ -231,7 +231,7 @@ func TestRewindAndFork(t *testing.T) {
 	r.prompt("two")
 	r.turn().say("did two")
 	r.ends(2)
-	used := r.agent.talk.used
+	used := r.agent.transcript.used
 	prompt := PlaceAfter(r.events(), after)
 	fork := filepath.Join(r.dir, "fork.jsonl")
 	r.must(r.agent.Fork(fork, prompt))
@@ -247,17 +247,17 @@ func TestRewindAndFork(t *testing.T) {
 			t.Errorf("%s is no rewind", name)
 		}
 	}
-	live := len(r.agent.talk.live)
+	live := len(r.agent.transcript.live)
 	r.restart()
 	back, err := r.agent.Rewind(rewound)
 	r.must(err)
-	if !holds(r.agent.talk, prompt) {
+	if !holds(r.agent.transcript, prompt) {
 		t.Error("a rewind that is void took the prompt with it")
 	}
 	r.restart()
 	_, err = r.agent.Rewind(back)
 	r.must(err)
-	if got := len(r.agent.talk.live); got != live || holds(r.agent.talk, prompt) {
+	if got := len(r.agent.transcript.live); got != live || holds(r.agent.transcript, prompt) {
 		t.Errorf("%d items hold, want %d", got, live)
 	}
 	r.restart()
@@ -269,17 +269,17 @@ func TestRewindAndFork(t *testing.T) {
 	}
 	u.say("did three")
 	r.ends(3)
-	if r.agent.talk.used.Calls != used.Calls {
-		t.Errorf("used %+v, before %+v", r.agent.talk.used, used)
+	if r.agent.transcript.used.Calls != used.Calls {
+		t.Errorf("used %+v, before %+v", r.agent.transcript.used, used)
 	}
 	for path, want := range map[string]string{fork: one, now: one + "user text two\nassistant text did two\n"} {
 		_, items, err := openJournal(path, r.agent.o.Now)
 		r.must(err)
-		talk := newTalk(items)
+		talk := newTranscript(items)
 		if got := read(talk.request()); got != want {
 			t.Errorf("the fork knows\n%swant\n%s", got, want)
 		}
-		if _, err := talk.before(prompt); err == nil || len(talk.heard) > 0 {
+		if _, err := talk.before(prompt); err == nil || len(talk.promptIDs) > 0 {
 			t.Errorf("the fork takes a prompt of its own for one of the other run's")
 		}
 		if talk.used != (Usage{}) {
@@ -346,13 +346,13 @@ func TestNewsAreKept(t *testing.T) {
 	r.must(r.agent.Fork(fork, ""))
 	items, _, err := readItems(fork)
 	r.must(err)
-	if notes := newTalk(items).notes; notes != nil {
+	if notes := newTranscript(items).notes; notes != nil {
 		t.Errorf("a fork is told %q", notes)
 	}
 	for range 2 * maxNotes {
 		r.must(r.agent.Note("one of many"))
 	}
-	if n := len(r.agent.talk.notes); n != maxNotes {
+	if n := len(r.agent.transcript.notes); n != maxNotes {
 		t.Errorf("%d notes wait", n)
 	}
 }
@@ -368,7 +368,7 @@ func TestSwitchModel(t *testing.T) {
 	r.must(r.agent.Use("other"))
 	u.call(call("write", `{}`))
 	u = r.turn()
-	if got := r.agent.talk.frame; got.Profile != "other" || got.Why != "another model" {
+	if got := r.agent.transcript.frame; got.Profile != "other" || got.Why != "another model" {
 		t.Errorf("the frame is %+v", got)
 	}
 	u.say("done")
@@ -377,7 +377,7 @@ func TestSwitchModel(t *testing.T) {
 	r.prompt("more")
 	r.turn().say("done")
 	r.ends(2)
-	if got := r.agent.talk.frame; got.Profile != "other" {
+	if got := r.agent.transcript.frame; got.Profile != "other" {
 		t.Errorf("after a restart it is %s", got.Profile)
 	}
 }
@@ -501,7 +501,7 @@ func TestPictures(t *testing.T) {
 }
 
 // holds reports whether a prompt is one that the conversation has.
-func holds(t *talk, prompt string) bool {
+func holds(t *transcript, prompt string) bool {
 	_, err := t.before(prompt)
 	return err == nil
 }

@@ -13,22 +13,22 @@ import (
 )
 
 // errNoSuch says that a prompt is not one that the conversation has.
-var errNoSuch = errors.New("the conversation has no such prompt: it was rewound before, or never heard")
+var errNoSuch = errors.New("the conversation has no such prompt: it was rewound before, or the agent never got it")
 
 // rewindRef begins the name of a rewind.
 const rewindRef = "rewind:"
 
-// Rewind has the model forget what was said from a prompt on, or makes what was said hold
+// Rewind has the model forget everything from a prompt on, or makes it hold
 // again that another rewind made void: place is the prompt's id, or the name of that
 // rewind. It returns the name of this one. What the agent used stays used.
 func (a *Agent) Rewind(place string) (name string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := Item{Kind: Rewound}
-	if i.To, err = a.talk.before(place); err != nil {
+	if i.To, err = a.transcript.before(place); err != nil {
 		return "", err
 	}
-	if a.talk.void[i.To+1] != nil {
+	if a.transcript.void[i.To+1] != nil {
 		i.Kind, i.To = Returned, i.To+1
 	}
 	a.repeats.forget()
@@ -40,7 +40,7 @@ func (a *Agent) Rewind(place string) (name string, err error) {
 func IsRewind(place string) bool { return strings.HasPrefix(place, rewindRef) }
 
 // before is the last item before a prompt or a rewind.
-func (t *talk) before(place string) (int, error) {
+func (t *transcript) before(place string) (int, error) {
 	if name, ok := strings.CutPrefix(place, rewindRef); ok {
 		if n, err := strconv.Atoi(name); err == nil && t.void[n] != nil {
 			return n - 1, nil
@@ -48,7 +48,7 @@ func (t *talk) before(place string) (int, error) {
 		return 0, errNoSuch
 	}
 	for _, i := range t.live {
-		if i.Kind == Said && i.Said.By == byPerson && i.Said.ID == place {
+		if i.Kind == Prompted && i.Prompt.By == byPerson && i.Prompt.ID == place {
 			return i.N - 1, nil
 		}
 	}
@@ -59,9 +59,9 @@ func (t *talk) before(place string) (int, error) {
 // prompt or a rewind; "" is as it is now. The fork has used nothing yet.
 func (a *Agent) Fork(path, place string) error {
 	a.mu.Lock()
-	to, err := a.talk.last, error(nil)
+	to, err := a.transcript.last, error(nil)
 	if place != "" {
-		to, err = a.talk.before(place)
+		to, err = a.transcript.before(place)
 	}
 	a.mu.Unlock()
 	if err != nil {

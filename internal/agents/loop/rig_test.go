@@ -143,7 +143,7 @@ func (r *rig) Facts() Facts {
 	return Facts{Mode: "review", Means: "Edits wait.", System: "linux", Date: "2026-11-26"}
 }
 
-func (r *rig) News() []string {
+func (r *rig) Notes() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := r.news

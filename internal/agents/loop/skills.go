@@ -71,7 +71,7 @@ func (f Facts) SkillLines() string {
 
 // skillsThrough are the names of the skills that were got through an item, whose text a
 // summary does not keep.
-func (t *talk) skillsThrough(through int) (names []string) {
+func (t *transcript) skillsThrough(through int) (names []string) {
 	for k := range t.live {
 		i := &t.live[k]
 		if i.Kind != Answered || i.N > through {

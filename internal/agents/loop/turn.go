@@ -47,7 +47,7 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			if err != nil {
 				return End{}, err
 			}
-			if err := a.news(); err != nil {
+			if err := a.notify(); err != nil {
 				return End{}, err
 			}
 			if end, err := a.repeated(times); err != nil || end.Reason != "" {
@@ -56,19 +56,19 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 			continue
 		}
 		switch {
-		case answer.Answer.Stop != model.Refused && a.heardMore():
+		case answer.Answer.Stop != model.Refused && a.hasNewPrompts():
 		case answer.Answer.Stop == model.Refused:
 			return End{Reason: conversation.Refused, Text: "The model, or a filter of its provider, refuses to answer."}, nil
 		case answer.Answer.Stop == model.Length && cut == maxCut:
 			return End{}, fmt.Errorf("the model's answer was cut off %d times in a row: raise maxTokens of the profile, or ask for smaller steps", maxCut+1)
 		case answer.Answer.Stop == model.Length:
 			cut++
-			if err := a.tell("Your answer was cut off at its greatest length. Go on where it ends, in smaller steps."); err != nil {
+			if err := a.nudge("Your answer was cut off at its greatest length. Go on where it ends, in smaller steps."); err != nil {
 				return End{}, err
 			}
 		case answer.Answer.empty() && cut < maxCut:
 			cut++
-			if err := a.tell("Your answer was empty. Go on with the task, or say that it is done."); err != nil {
+			if err := a.nudge("Your answer was empty. Go on with the task, or say that it is done."); err != nil {
 				return End{}, err
 			}
 		case answer.Answer.empty():
@@ -76,11 +76,11 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 		default:
 			more := ""
 			if held < maxHeld {
-				more = a.host.Stopping(ctx, lastWords(answer), held > 0)
+				more = a.host.Stopping(ctx, answerText(answer), held > 0)
 			}
 			if more != "" {
 				held++
-				if err := a.tell(more); err != nil {
+				if err := a.nudge(more); err != nil {
 					return End{}, err
 				}
 			} else if a.done() {
@@ -93,8 +93,8 @@ func (a *Agent) turn(ctx context.Context) (End, error) {
 // maxHeld is how often the end of a turn may be held up.
 const maxHeld = 3
 
-// lastWords are the text of an answer.
-func lastWords(answer *Item) string {
+// answerText are the text of an answer.
+func answerText(answer *Item) string {
 	var b strings.Builder
 	for _, block := range answer.Answer.Blocks {
 		if block.Kind == model.Text {
@@ -110,28 +110,28 @@ func (a *Agent) isPaused() bool {
 	return a.paused
 }
 
-// done ends the turn, unless more was said: a steer is heard now, or not taken.
+// done ends the turn, unless there are new prompts: a steer is taken now, or refused.
 func (a *Agent) done() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.hearing = a.talk.unheard()
-	return !a.hearing
+	a.acceptsSteer = a.transcript.hasNewPrompts()
+	return !a.acceptsSteer
 }
 
-func (a *Agent) heardMore() bool {
+func (a *Agent) hasNewPrompts() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.talk.unheard()
+	return a.transcript.hasNewPrompts()
 }
 
-// unheard reports whether something was said that the latest answer does not know.
-func (t *talk) unheard() bool {
+// hasNewPrompts reports whether there is a prompt that the latest answer does not know.
+func (t *transcript) hasNewPrompts() bool {
 	after := 0
 	for k := len(t.live) - 1; k >= 0; k-- {
 		switch i := &t.live[k]; {
 		case i.Kind == Answered && after == 0:
 			after = i.Answer.After
-		case i.Kind == Said && i.N > after && len(blocksOf(i.Said)) > 0:
+		case i.Kind == Prompted && i.N > after && len(blocksOf(i.Prompt)) > 0:
 			return true
 		}
 		if after > 0 && t.live[k].N <= after {
@@ -160,13 +160,13 @@ func (a *Agent) repeated(times int) (End, error) {
 	case times >= giveUpAt:
 		return End{Reason: conversation.Loop, Text: fmt.Sprintf("The same was done %d times in a row, with the same result. Say how to go on.", times)}, nil
 	case times >= nudgeAt:
-		return End{}, a.tell("You have done the same several times in a row, with the same result. Do something else, or say what is in the way.")
+		return End{}, a.nudge("You have done the same several times in a row, with the same result. Do something else, or say what is in the way.")
 	}
 	return End{}, nil
 }
 
-// wordsOfLast have the model bring its work to an end.
-const wordsOfLast = "The budget is used up: in this answer no tool can be called. Say what is done, and what is left to do."
+// lastStepText have the model bring its work to an end.
+const lastStepText = "The budget is used up: in this answer no tool can be called. Say what is done, and what is left to do."
 
 // step asks the model once. last says that it could call no tool, because nothing of the
 // budget is left afterwards.
@@ -177,30 +177,30 @@ func (a *Agent) step(ctx context.Context) (answer *Item, last bool, err error) {
 	}
 	a.clock()
 	if near := a.pool.full(); near != "" {
-		if err := a.tell("Most of the budget is used (" + near + "). Bring what matters to an end."); err != nil {
+		if err := a.nudge("Most of the budget is used (" + near + "). Bring what matters to an end."); err != nil {
 			return nil, false, err
 		}
 		a.emit(conversation.Event{Kind: conversation.Note, Reason: "budget", Text: "Most of the budget is used: " + near})
 	}
-	if err := a.makeRoom(ctx, b); err != nil {
+	if err := a.compactIfFull(ctx, b); err != nil {
 		return nil, false, err
 	}
 	for tries := 0; ; tries++ {
-		q, after, size := a.ask(b)
+		q, after, size := a.buildRequest(b)
 		hold := a.expects(b, size)
 		if over := a.pool.reserve(hold); over != nil {
 			if a.pool.reserve(Usage{}) != nil && a.endedBy(conversation.Budget) {
 				return nil, false, over // the last step was made already
 			}
 			if !last {
-				if err := a.tell(wordsOfLast); err != nil {
+				if err := a.nudge(lastStepText); err != nil {
 					return nil, false, err
 				}
-				q, after, _ = a.ask(b)
+				q, after, _ = a.buildRequest(b)
 			}
 			hold, last, q.NoCalls = Usage{}, true, true
 		}
-		answer, err = a.asked(ctx, b, q, after, hold)
+		answer, err = a.callModel(ctx, b, q, after, hold)
 		if f := model.FailureOf(err); f == nil || f.Cause != model.TooLong || tries == maxShrinks {
 			return answer, last, err
 		}
@@ -216,14 +216,14 @@ func (a *Agent) expects(b Backend, size int64) Usage {
 	u := Usage{Tokens: size + int64(expected(b)), Steps: 1}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if u.Cost = a.talk.lastCost(); u.Cost == 0 {
+	if u.Cost = a.transcript.lastCost(); u.Cost == 0 {
 		u.Cost = b.used(model.Usage{Input: size, Output: int64(expected(b))}).Cost
 	}
 	return u
 }
 
 // lastCost is what the latest answer costs.
-func (t *talk) lastCost() float64 {
+func (t *transcript) lastCost() float64 {
 	for k := len(t.live) - 1; k >= 0; k-- {
 		if i := &t.live[k]; i.Kind == Answered && i.Answer.Cost > 0 {
 			return i.Answer.Cost
@@ -245,29 +245,29 @@ func expected(b Backend) int {
 func (a *Agent) endedBy(reason string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for k := len(a.talk.live) - 1; k >= 0; k-- {
-		if i := a.talk.live[k]; i.Kind == Ended {
+	for k := len(a.transcript.live) - 1; k >= 0; k-- {
+		if i := a.transcript.live[k]; i.Kind == Ended {
 			return i.End.Reason == reason
 		}
 	}
 	return false
 }
 
-// ask is the request now, the last item in it, and about how many tokens it has.
-func (a *Agent) ask(b Backend) (q model.Request, after int, size int64) {
+// buildRequest is the request now, the last item in it, and about how many tokens it has.
+func (a *Agent) buildRequest(b Backend) (q model.Request, after int, size int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	q = a.talk.request()
+	q = a.transcript.request()
 	q.Effort, q.MaxTokens = b.Effort, b.Longest
-	return q, a.talk.last, a.talk.size()
+	return q, a.transcript.last, a.transcript.size()
 }
 
-// asked asks the model, and keeps what it says.
-func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int, hold Usage) (*Item, error) {
-	heard := hearing{a: a, message: fmt.Sprintf("answer-%d", after+1)}
-	said, err := b.Ask(ctx, q, heard.piece)
-	used, lost := b.used(said.Usage), b.used(said.Lost)
-	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: said.Blocks, Stop: said.Stop, Usage: said.Usage, Cost: used.Cost, Model: said.Model}}
+// callModel asks the model, and keeps what it says.
+func (a *Agent) callModel(ctx context.Context, b Backend, q model.Request, after int, hold Usage) (*Item, error) {
+	reply := stream{a: a, message: fmt.Sprintf("answer-%d", after+1)}
+	got, err := b.Ask(ctx, q, reply.piece)
+	used, lost := b.used(got.Usage), b.used(got.Lost)
+	i := Item{Kind: Answered, Answer: &Answer{After: after, Blocks: got.Blocks, Stop: got.Stop, Usage: got.Usage, Cost: used.Cost, Model: got.Model}}
 	i.Answer.tidy()
 	used.Calls, used.Steps = int64(len(i.Answer.calls())), 1
 	cut := ctx.Err()
@@ -281,7 +281,7 @@ func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int
 	both.add(lost)
 	a.callsLeft = a.pool.settle(hold, both)
 	var items []Item
-	if part := heard.part(); cut != nil && len(part) > 0 {
+	if part := reply.part(); cut != nil && len(part) > 0 {
 		lost.Steps = 0 // the part of an answer is one
 		items = append(items, Item{Kind: Answered, Answer: &Answer{After: after, Blocks: part, Stop: interrupted}})
 	}
@@ -292,8 +292,8 @@ func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int
 	case cut != nil:
 		return nil, errors.Join(cut, err, a.keep(items...))
 	case err != nil:
-		if heard.any {
-			heard.withdraw(model.FailureOf(err))
+		if reply.any {
+			reply.withdraw(model.FailureOf(err))
 		}
 		return nil, cmp.Or(a.keep(items...), err)
 	}
@@ -301,16 +301,16 @@ func (a *Agent) asked(ctx context.Context, b Backend, q model.Request, after int
 		return nil, err
 	}
 	a.mu.Lock()
-	kept := a.talk.live[len(a.talk.live)-1]
-	for k := len(a.talk.live) - 1; k >= 0; k-- { // a steer may have come behind it
-		if a.talk.live[k].Kind == Answered {
-			kept = a.talk.live[k]
+	kept := a.transcript.live[len(a.transcript.live)-1]
+	for k := len(a.transcript.live) - 1; k >= 0; k-- { // a steer may have come behind it
+		if a.transcript.live[k].Kind == Answered {
+			kept = a.transcript.live[k]
 			break
 		}
 	}
 	usage := a.usage(b, kept.Answer)
 	a.mu.Unlock()
-	heard.settle(kept.Answer.Blocks)
+	reply.settle(kept.Answer.Blocks)
 	a.emit(conversation.Event{Kind: conversation.UsageNow, Usage: usage})
 	return &kept, nil
 }
@@ -320,7 +320,7 @@ func (a *Agent) usage(b Backend, last *Answer) *conversation.Usage {
 	u := last.Usage
 	shown := &conversation.Usage{Used: u.Input + u.Output + u.CacheRead + u.CacheWrite, Size: int64(b.Window)}
 	if b.Price != nil {
-		shown.Cost, shown.Currency = a.talk.used.Cost, "USD"
+		shown.Cost, shown.Currency = a.transcript.used.Cost, "USD"
 	}
 	return shown
 }
@@ -331,22 +331,22 @@ func (a *Agent) profileNow() string {
 	return a.profile
 }
 
-// hearing tells of an answer while it comes.
-type hearing struct {
+// stream tells of an answer while it comes.
+type stream struct {
 	a       *Agent
 	message string
 	text    strings.Builder
 	any     bool
 }
 
-func (h *hearing) id(kind model.Kind) string {
+func (h *stream) id(kind model.Kind) string {
 	if kind == model.Reasoning {
 		return h.message + "-thought"
 	}
 	return h.message
 }
 
-func (h *hearing) piece(p model.Piece) {
+func (h *stream) piece(p model.Piece) {
 	if p.Again != nil {
 		h.withdraw(p.Again)
 		return
@@ -360,7 +360,7 @@ func (h *hearing) piece(p model.Piece) {
 	}
 }
 
-func (h *hearing) tell(kind string, p model.Piece) {
+func (h *stream) tell(kind string, p model.Piece) {
 	if p.Text == "" {
 		return
 	}
@@ -369,7 +369,7 @@ func (h *hearing) tell(kind string, p model.Piece) {
 }
 
 // withdraw says that what was shown does not hold.
-func (h *hearing) withdraw(f *model.Failure) {
+func (h *stream) withdraw(f *model.Failure) {
 	h.text.Reset()
 	e := conversation.Event{Kind: conversation.Note, Reason: conversation.Withdrawn, Message: h.message}
 	if f != nil {
@@ -384,7 +384,7 @@ func (h *hearing) withdraw(f *model.Failure) {
 }
 
 // part is what is kept of an answer that was interrupted.
-func (h *hearing) part() []model.Block {
+func (h *stream) part() []model.Block {
 	if h.text.Len() == 0 {
 		return nil
 	}
@@ -393,7 +393,7 @@ func (h *hearing) part() []model.Block {
 
 // settle tells the text of an answer whole, if it is not what was shown of it: that of a
 // model that writes its calls as text has them in it.
-func (h *hearing) settle(blocks []model.Block) {
+func (h *stream) settle(blocks []model.Block) {
 	var text strings.Builder
 	for _, b := range blocks {
 		if b.Kind == model.Text {

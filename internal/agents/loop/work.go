@@ -15,11 +15,11 @@ func (a *Agent) KeepWork(state json.RawMessage) error {
 func (a *Agent) Work() json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.talk.work
+	return a.transcript.work
 }
 
-// workWords are what the agent has set out to do, for its model; "" is nothing.
-func (t *talk) workWords() string {
+// workText are what the agent has set out to do, for its model; "" is nothing.
+func (t *transcript) workText() string {
 	var s steps.State
 	if json.Unmarshal(t.work, &s) != nil {
 		return ""

@@ -35,7 +35,7 @@ func TestWork(t *testing.T) {
 	r.must(r.agent.Fork(fork, prompt))
 	_, items, err := openJournal(fork, r.agent.o.Now)
 	r.must(err)
-	if got := string(newTalk(items).work); got != string(todo("blue")) {
+	if got := string(newTranscript(items).work); got != string(todo("blue")) {
 		t.Errorf("a fork has %s", got)
 	}
 	_, err = r.agent.Rewind(prompt)

@@ -103,7 +103,7 @@ func TestCompaction(t *testing.T) {
 	}
 	r.must(r.agent.EditSummary(at, "It shall be green."))
 	event = r.until("the summary as it was changed", func(e conversation.Event) bool { return e.Kind == conversation.Compaction && e.Ref != event.Ref })
-	if event.Ref != fmt.Sprint(r.agent.talk.summary.N) || !strings.HasSuffix(event.Text, "\n\nIt shall be green.") {
+	if event.Ref != fmt.Sprint(r.agent.transcript.summary.N) || !strings.HasSuffix(event.Text, "\n\nIt shall be green.") {
 		t.Errorf("the change is told as %+v", event)
 	}
 	r.restart()
@@ -114,10 +114,10 @@ func TestCompaction(t *testing.T) {
 	}
 	u.say("done")
 	r.ends(2)
-	r.must(r.agent.RestoreBefore(r.agent.talk.summary.N))
+	r.must(r.agent.RestoreBefore(r.agent.transcript.summary.N))
 	r.until("that it was taken away", func(e conversation.Event) bool { return e.Kind == conversation.Compaction && e.Reason == "restored" })
 	r.agent.mu.Lock()
-	got := read(r.agent.talk.request())
+	got := read(r.agent.transcript.request())
 	r.agent.mu.Unlock()
 	if !strings.Contains(got, "failed word") || strings.Contains(got, "green.\n") || !strings.HasSuffix(got, "assistant text done\nuser text on\nassistant text done\n") {
 		t.Errorf("after undoing it\n%.300s", got)
@@ -194,11 +194,11 @@ func TestAnswersAreKept(t *testing.T) {
 	r.turn().say("done")
 	r.ends(1)
 	r.agent.mu.Lock()
-	for _, i := range r.agent.talk.live {
+	for _, i := range r.agent.transcript.live {
 		if i.Kind != Resulted {
 			continue
 		}
-		if c, _ := r.agent.talk.call(i.Result.Call); r.agent.stays(i.Result.Call) != (c.Name != "read_other") {
+		if c, _ := r.agent.transcript.call(i.Result.Call); r.agent.stays(i.Result.Call) != (c.Name != "read_other") {
 			t.Errorf("the result of %s stays: %v", c.Name, r.agent.stays(i.Result.Call))
 		}
 	}

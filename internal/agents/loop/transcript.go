@@ -8,24 +8,24 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
-// talk is the conversation as its journal has it. A request to the model is a function
+// transcript is the conversation as its journal has it. A request to the model is a function
 // of it alone.
-type talk struct {
-	live    []Item         // that hold: what was rewound is left out
-	void    map[int][]Item // what held before a Rewound or Returned
-	last    int            // the number of the latest item
-	frame   *Frame         // the latest; nil: there is none
-	results map[string]*Result
-	began   map[string]bool
-	asking  map[string]bool
-	allowed map[string]bool
-	pruned  map[string]bool
-	heard   map[string]bool // ids of prompts, of those that are void too
-	used    Usage
-	budget  *Budget         // the latest that was set; nil: none was
-	notes   []string        // that it was not told yet; a rewind leaves them
-	summary *Item           // the latest that was not restored; nil: there is none
-	work    json.RawMessage // what the agent has set out to do; nil: nothing
+type transcript struct {
+	live      []Item         // that hold: what was rewound is left out
+	void      map[int][]Item // what held before a Rewound or Returned
+	last      int            // the number of the latest item
+	frame     *Frame         // the latest; nil: there is none
+	results   map[string]*Result
+	began     map[string]bool
+	asking    map[string]bool
+	allowed   map[string]bool
+	pruned    map[string]bool
+	promptIDs map[string]bool // ids of prompts, of those that are void too
+	used      Usage
+	budget    *Budget         // the latest that was set; nil: none was
+	notes     []string        // not sent yet; a rewind leaves them
+	summary   *Item           // the latest that was not restored; nil: there is none
+	work      json.RawMessage // what the agent has set out to do; nil: nothing
 
 	prefix prefix // of the latest answer
 	sent   model.Sent
@@ -33,13 +33,13 @@ type talk struct {
 
 // prefix is what the messages before an answer are, which stay as they were sent.
 type prefix struct {
-	messages messages
-	at       int    // of the answer among what is live
-	heard    []Item // said meanwhile
+	messages  messages
+	at        int    // of the answer among what is live
+	meanwhile []Item // that came meanwhile
 }
 
-func newTalk(items []Item) *talk {
-	t := &talk{heard: map[string]bool{}, void: map[int][]Item{}}
+func newTranscript(items []Item) *transcript {
+	t := &transcript{promptIDs: map[string]bool{}, void: map[int][]Item{}}
 	t.clear()
 	for _, i := range items {
 		t.add(i)
@@ -47,7 +47,7 @@ func newTalk(items []Item) *talk {
 	return t
 }
 
-func (t *talk) clear() {
+func (t *transcript) clear() {
 	t.frame, t.summary, t.work, t.prefix = nil, nil, nil, prefix{}
 	t.results, t.began, t.asking, t.allowed, t.pruned = map[string]*Result{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 }
@@ -56,18 +56,18 @@ func (t *talk) clear() {
 const maxNotes = 64
 
 // add takes in an item that is in the journal.
-func (t *talk) add(i Item) {
+func (t *transcript) add(i Item) {
 	t.last = i.N
 	t.spend(i)
-	if i.Kind == Said && i.Said.News {
+	if i.Kind == Prompted && i.Prompt.Notes {
 		t.notes = nil
 	}
-	if i.Kind == Said && i.Said.ID != "" {
-		t.heard[i.Said.ID] = true
+	if i.Kind == Prompted && i.Prompt.ID != "" {
+		t.promptIDs[i.Prompt.ID] = true
 	}
 	switch i.Kind {
 	case Noted:
-		t.notes = append(t.notes, i.Said.Text)
+		t.notes = append(t.notes, i.Prompt.Text)
 		if over := len(t.notes) - maxNotes; over > 0 {
 			t.notes = slices.Delete(t.notes, 0, over)
 		}
@@ -80,10 +80,10 @@ func (t *talk) add(i Item) {
 	case Restored:
 		t.keep(t.live, func(old Item) bool { return old.N != i.To })
 	case Forked: // prompts of the other run have ids that come again in this one
-		t.heard, t.notes = map[string]bool{}, nil
+		t.promptIDs, t.notes = map[string]bool{}, nil
 		for k := range t.live {
-			if s := t.live[k].Said; s != nil {
-				t.live[k].Said = &Words{By: s.By, Text: s.Text, Parts: s.Parts}
+			if s := t.live[k].Prompt; s != nil {
+				t.live[k].Prompt = &Prompt{By: s.By, Text: s.Text, Parts: s.Parts}
 			}
 		}
 		t.hold(i)
@@ -93,7 +93,7 @@ func (t *talk) add(i Item) {
 }
 
 // keep has of a list those items hold that are wanted.
-func (t *talk) keep(list []Item, wanted func(Item) bool) {
+func (t *transcript) keep(list []Item, wanted func(Item) bool) {
 	t.clear()
 	t.live = nil
 	for _, i := range list {
@@ -104,7 +104,7 @@ func (t *talk) keep(list []Item, wanted func(Item) bool) {
 }
 
 // spend counts what an item has used, which stays used when the item is rewound.
-func (t *talk) spend(i Item) {
+func (t *transcript) spend(i Item) {
 	switch i.Kind {
 	case Answered:
 		u := i.Answer.Usage
@@ -136,7 +136,7 @@ func (u *Usage) sub(v Usage) {
 }
 
 // hold takes in an item that is not void.
-func (t *talk) hold(i Item) {
+func (t *transcript) hold(i Item) {
 	t.live = append(t.live, i)
 	mark := func(m map[string]bool) {
 		for _, c := range i.Calls {
@@ -156,7 +156,7 @@ func (t *talk) hold(i Item) {
 		mark(t.pruned)
 		t.prefix = prefix{}
 	case Resulted:
-		if t.results[i.Result.Call] == nil { // the first one is what the model was told
+		if t.results[i.Result.Call] == nil { // the model got the first one
 			t.results[i.Result.Call] = i.Result
 		}
 	case Compacted:
@@ -168,7 +168,7 @@ func (t *talk) hold(i Item) {
 }
 
 // open are the calls of the latest answer that have no result, in their order.
-func (t *talk) open() (answer *Item, places []int) {
+func (t *transcript) open() (answer *Item, places []int) {
 	for k := len(t.live) - 1; k >= 0; k-- {
 		i := &t.live[k]
 		if i.Kind != Answered {
@@ -186,12 +186,12 @@ func (t *talk) open() (answer *Item, places []int) {
 
 // messages are what the model is sent after its frame. They only grow at the end, but
 // for what is pruned, compacted or rewound.
-func (t *talk) messages() []model.Message {
-	m, heard := slices.Clone(t.prefix.messages), t.prefix.heard
+func (t *transcript) messages() []model.Message {
+	m, meanwhile := slices.Clone(t.prefix.messages), t.prefix.meanwhile
 	say := func(through int) {
-		for len(heard) > 0 && heard[0].N <= through {
-			m.user(blocksOf(heard[0].Said)...)
-			heard = heard[1:]
+		for len(meanwhile) > 0 && meanwhile[0].N <= through {
+			m.user(blocksOf(meanwhile[0].Prompt)...)
+			meanwhile = meanwhile[1:]
 		}
 	}
 	begin := 0
@@ -211,12 +211,12 @@ func (t *talk) messages() []model.Message {
 			continue
 		}
 		switch i.Kind {
-		case Said:
-			heard = append(heard, *i)
+		case Prompted:
+			meanwhile = append(meanwhile, *i)
 		case Answered:
 			say(i.Answer.After)
 			if k == latest {
-				t.prefix = prefix{slices.Clone(m), k, slices.Clone(heard)}
+				t.prefix = prefix{slices.Clone(m), k, slices.Clone(meanwhile)}
 			}
 			m.assistant(i.Answer.Blocks)
 			for _, place := range i.Answer.calls() {
@@ -229,10 +229,10 @@ func (t *talk) messages() []model.Message {
 }
 
 // forget has the messages made anew.
-func (t *talk) forget() { t.prefix = prefix{} }
+func (t *transcript) forget() { t.prefix = prefix{} }
 
 // result is what the model reads of a call.
-func (t *talk) result(answer *Item, place int) model.Block {
+func (t *transcript) result(answer *Item, place int) model.Block {
 	call := answer.Answer.Blocks[place]
 	key := callKey(answer.N, place)
 	b := model.Block{Kind: model.Result, ID: call.ID, Name: call.Name}
@@ -254,7 +254,7 @@ func prunedText(tool, key string, r *Result) string {
 // pastPrefix begins the cursors of results that were pruned.
 const pastPrefix = "past-"
 
-func blocksOf(w *Words) []model.Block {
+func blocksOf(w *Prompt) []model.Block {
 	var all []model.Block
 	if text := w.Text; text != "" {
 		if w.By == byServer {
@@ -284,6 +284,6 @@ func (m *messages) say(role model.Role, blocks []model.Block) {
 }
 
 // request is what the model is asked now.
-func (t *talk) request() model.Request {
+func (t *transcript) request() model.Request {
 	return model.Request{System: t.frame.System, Tools: t.frame.Tools, ToolText: t.frame.ToolText, Messages: t.messages(), Sent: &t.sent}
 }

@@ -15,10 +15,10 @@ import (
 // How full a window gets, in tokens or parts of it.
 const (
 	usualWindow = 128_000 // of a model of which nothing is known
-	fullAt      = 0.8     // of the window: time to make room
+	fullAt      = 0.8     // of the window: time to compact
 	keepRecent  = 0.3     // of the window: results that are never pruned
 	worthIt     = 0.15    // of the window: what pruning has to win
-	keepWords   = 20_000  // tokens of the user's words that are kept as they are
+	keepPrompts = 20_000  // tokens of the user's prompts that are kept as they are
 	keepTail    = 0.2     // of the window: the latest steps that a summary leaves as they are
 )
 
@@ -41,7 +41,7 @@ func sizeOf(blocks []model.Block) (bytes int) {
 
 // size is about how many tokens the next request has: what the provider counted of the
 // latest one, and what came since.
-func (t *talk) size() int64 {
+func (t *transcript) size() int64 {
 	for k := len(t.live) - 1; k >= 0; k-- {
 		i := &t.live[k]
 		if i.Kind == Compacted || i.Kind == Pruned {
@@ -66,11 +66,11 @@ func (t *talk) size() int64 {
 }
 
 // since is about how many tokens came after an item, answers aside.
-func (t *talk) since(n int) (size int64) {
+func (t *transcript) since(n int) (size int64) {
 	for k := len(t.live) - 1; k >= 0 && t.live[k].N > n; k-- {
 		switch i := &t.live[k]; i.Kind {
-		case Said:
-			size += tokens(sizeOf(blocksOf(i.Said)))
+		case Prompted:
+			size += tokens(sizeOf(blocksOf(i.Prompt)))
 		case Resulted:
 			size += tokens(len(i.Result.Text))
 		}
@@ -87,13 +87,13 @@ func (b Backend) part(of float64) int64 {
 	return int64(of * float64(window))
 }
 
-// makeRoom shrinks the conversation when it fills most of the window.
-func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
+// compactIfFull shrinks the conversation when it fills most of the window.
+func (a *Agent) compactIfFull(ctx context.Context, b Backend) error {
 	full := b.part(fullAt)
 	a.mu.Lock()
-	size := a.talk.size()
+	size := a.transcript.size()
 	a.mu.Unlock()
-	if size < full || size < a.wordless+b.part(worthIt) {
+	if size < full || size < a.noSummaryAt+b.part(worthIt) {
 		return nil
 	}
 	pruned, err := a.prune(b, b.part(worthIt))
@@ -105,8 +105,8 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 	}
 	err = a.shorten(ctx, b, "", true)
 	switch {
-	case errors.Is(err, errNoWords):
-		a.wordless = size // which it is asked for again later
+	case errors.Is(err, errNoSummary):
+		a.noSummaryAt = size // which it is asked for again later
 		a.emit(conversation.Event{Kind: conversation.Note, Reason: "compaction", Text: "The model wrote no summary, so the conversation stays as it is."})
 		return nil
 	case errors.As(err, new(*heldError)):
@@ -115,7 +115,7 @@ func (a *Agent) makeRoom(ctx context.Context, b Backend) error {
 	return other(err)
 }
 
-// other leaves out that another summary was made meanwhile: there is room then.
+// other drops errChanged: another summary was made meanwhile, so there is room.
 func other(err error) error {
 	if errors.Is(err, errChanged) {
 		return nil
@@ -123,14 +123,14 @@ func other(err error) error {
 	return err
 }
 
-// shrink makes room because a model has said that there is none. Its window is smaller
+// shrink shortens the conversation after a model refused it as too long. Its window is smaller
 // than what it was sent, whatever is known of it.
 func (a *Agent) shrink(ctx context.Context, b Backend) error {
 	if won, err := a.prune(b, b.part(worthIt)); err != nil || won > 0 {
 		return err
 	}
 	a.mu.Lock()
-	size := int(a.talk.size())
+	size := int(a.transcript.size())
 	a.mu.Unlock()
 	if b.Window == 0 || b.Window > size {
 		b.Window = size
@@ -144,49 +144,49 @@ var errNothing = errors.New("the conversation is longer than the model takes, an
 // errChanged says that a summary is one of what does not hold any more.
 var errChanged = errors.New("the conversation was rewound, or shortened, while a summary was written, which is thrown away: shorten it again")
 
-// Compact puts a summary in the place of what was said, but for the latest steps. words
+// Compact puts a summary in the place of all but the latest steps. text
 // "" has the model write it.
-func (a *Agent) Compact(ctx context.Context, words string) error {
+func (a *Agent) Compact(ctx context.Context, text string) error {
 	b, err := a.host.Backend(a.profileNow())
 	if err != nil {
 		return err
 	}
-	return a.shorten(ctx, b, words, false)
+	return a.shorten(ctx, b, text, false)
 }
 
 // heldError says why the conversation is not made shorter.
 type heldError struct{ error }
 
-// shorten is compact once its host has heard of it.
-func (a *Agent) shorten(ctx context.Context, b Backend, words string, itself bool) error {
+// shorten calls the host's Shortening, then compacts.
+func (a *Agent) shorten(ctx context.Context, b Backend, text string, itself bool) error {
 	if err := a.host.Shortening(ctx, itself); err != nil {
 		return &heldError{err}
 	}
-	return a.compact(ctx, b, words)
+	return a.compact(ctx, b, text)
 }
 
-func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error) {
+func (a *Agent) compact(ctx context.Context, b Backend, summary string) (err error) {
 	a.mu.Lock()
-	through := a.talk.cutAt(b)
-	before := a.talk.size()
-	rewinds, summary := len(a.talk.void), a.talk.summary
+	through := a.transcript.cutAt(b)
+	before := a.transcript.size()
+	rewinds, old := len(a.transcript.void), a.transcript.summary
 	a.mu.Unlock()
 	if through == 0 {
 		return errNothing
 	}
-	if words == "" {
-		if words, err = a.summarize(ctx, b, through); err != nil {
+	if summary == "" {
+		if summary, err = a.summarize(ctx, b, through); err != nil {
 			return err
 		}
 	}
-	text := a.summaryText(through, words)
+	text := a.summaryText(through, summary)
 	a.mu.Lock()
-	if len(a.talk.void) != rewinds || a.talk.summary != summary {
+	if len(a.transcript.void) != rewinds || a.transcript.summary != old {
 		err = errChanged
 	} else {
 		err = a.kept([]*Item{{Kind: Compacted, Summary: &Summary{Through: through, Text: text, Before: before}}})
 	}
-	at, after := a.talk.last, a.talk.size()
+	at, after := a.transcript.last, a.transcript.size()
 	a.mu.Unlock()
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (a *Agent) compact(ctx context.Context, b Backend, words string) (err error
 
 // cutAt is the last item that a summary stands for; 0: there is nothing. The latest steps
 // stay as they are, if they are short.
-func (t *talk) cutAt(b Backend) int {
+func (t *transcript) cutAt(b Backend) int {
 	begin := 0
 	if t.summary != nil {
 		begin = t.summary.N
@@ -206,8 +206,8 @@ func (t *talk) cutAt(b Backend) int {
 	for k := len(t.live) - 1; k >= 0 && t.live[k].N > begin; k-- {
 		i := &t.live[k]
 		switch i.Kind {
-		case Said:
-			room -= tokens(sizeOf(blocksOf(i.Said)))
+		case Prompted:
+			room -= tokens(sizeOf(blocksOf(i.Prompt)))
 		case Resulted:
 			room -= tokens(len(i.Result.Text))
 		case Answered:
@@ -226,9 +226,9 @@ func (t *talk) cutAt(b Backend) int {
 	return through
 }
 
-// anything reports whether there is an answer between two items: words alone are no
+// anything reports whether there is an answer between two items: prompts alone are no
 // shorter as a summary.
-func (t *talk) anything(after, through int) bool {
+func (t *transcript) anything(after, through int) bool {
 	for _, i := range t.live {
 		if i.N > after && i.N <= through && i.Kind == Answered {
 			return true
@@ -237,15 +237,15 @@ func (t *talk) anything(after, through int) bool {
 	return false
 }
 
-// errNoWords says that a model wrote no summary.
-var errNoWords = errors.New("the model wrote no summary, so the conversation stays as it is; shorten it with another model, or begin a new run")
+// errNoSummary says that a model wrote no summary.
+var errNoSummary = errors.New("the model wrote no summary, so the conversation stays as it is; shorten it with another model, or begin a new run")
 
 // summarize has the model write a summary. It is asked a second time when it has written
 // nothing. When even that is too long for it, it reads
-// the later part alone; what it then does not know, the user's words still say.
+// the later part alone; what it then does not know, the user's prompts still say.
 func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, error) {
 	a.mu.Lock()
-	before := *a.talk
+	before := *a.transcript
 	a.mu.Unlock()
 	before.forget()
 	before.live = slices.DeleteFunc(slices.Clone(before.live), func(i Item) bool { return i.N > through })
@@ -257,18 +257,18 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 		if err := a.pool.reserve(hold); err != nil {
 			hold = Usage{} // it is made all the same: without it the run could not go on
 		}
-		said, err := b.Ask(ctx, q, nil)
-		used := b.used(said.Usage.Plus(said.Lost))
+		got, err := b.Ask(ctx, q, nil)
+		used := b.used(got.Usage.Plus(got.Lost))
 		a.pool.settle(hold, used)
 		if kept := a.keep(Item{Kind: Spent, Usage: &used}); kept != nil {
 			return "", errors.Join(err, kept)
 		}
 		if err == nil {
-			if words := textOf(said.Blocks); words != "" {
-				return words, nil
+			if text := textOf(got.Blocks); text != "" {
+				return text, nil
 			}
 			if asked++; asked == 2 {
-				return "", errNoWords
+				return "", errNoSummary
 			}
 			continue
 		}
@@ -277,7 +277,7 @@ func (a *Agent) summarize(ctx context.Context, b Backend, through int) (string, 
 			return "", err
 		}
 		if len(all) < 3 {
-			return "", nil // without a summary: the user's words and the facts stay
+			return "", nil // without a summary: the user's prompts and the facts stay
 		}
 		all = fromUser(all[len(all)/2:])
 	}
@@ -322,43 +322,43 @@ func textOf(blocks []model.Block) string {
 	return strings.TrimSpace(strings.Join(text, "\n"))
 }
 
-// summaryText is the message that stands for what was said: the user's words as they
+// summaryText is the message that replaces the messages before: the user's prompts as they
 // were, the facts that the server knows, and the summary.
-func (a *Agent) summaryText(through int, words string) string {
+func (a *Agent) summaryText(through int, summary string) string {
 	files := a.host.Pending()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var b strings.Builder
 	b.WriteString("<note>\nThe conversation was shortened. This stands for what was before.\n</note>\n\n# What the user said, word for word\n")
-	for _, w := range a.talk.wordsOf(through) {
+	for _, w := range a.transcript.promptsUntil(through) {
 		fmt.Fprintf(&b, "\n<said>\n%s\n</said>\n", w)
 	}
-	if work := a.talk.workWords(); work != "" {
+	if work := a.transcript.workText(); work != "" {
 		fmt.Fprintf(&b, "\n# What is to do\n%s\n", work)
 	}
-	if names := a.talk.skillsThrough(through); len(names) > 0 {
+	if names := a.transcript.skillsThrough(through); len(names) > 0 {
 		fmt.Fprintf(&b, "\n# Skills that you worked by\n%s: get what you still need with skill and again: true\n", strings.Join(names, ", "))
 	}
 	if len(files) > 0 {
 		fmt.Fprintf(&b, "\n# Files with changes that wait for review\n%s\n", strings.Join(files, "\n"))
 	}
-	if words != "" {
-		fmt.Fprintf(&b, "\n# Summary\n%s\n", words)
+	if summary != "" {
+		fmt.Fprintf(&b, "\n# Summary\n%s\n", summary)
 	}
 	b.WriteString("\n<note>\nGo on with the task from here.\n</note>")
 	return b.String()
 }
 
-// wordsOf are what the user said through an item, also to questions and plans, in order: the newest as far as there
-// is room. What an earlier summary kept is kept on.
-func (t *talk) wordsOf(through int) (words []string) {
-	room := int64(keepWords)
+// promptsUntil are the user's prompts up to an item, with answers to questions and plans, in
+// order: the newest as far as there is room. Those of an earlier summary stay.
+func (t *transcript) promptsUntil(through int) (prompts []string) {
+	room := int64(keepPrompts)
 	var all []string
 	for _, i := range t.live {
 		switch {
 		case i.N > through:
-		case i.Kind == Said && i.Said.By == byPerson && i.Said.Text != "":
-			all = append(all, i.Said.Text)
+		case i.Kind == Prompted && i.Prompt.By == byPerson && i.Prompt.Text != "":
+			all = append(all, i.Prompt.Text)
 		case i.Kind == Resulted && !i.Result.Failed:
 			if text := t.answered(i.Result); text != "" {
 				all = append(all, text)
@@ -367,23 +367,23 @@ func (t *talk) wordsOf(through int) (words []string) {
 	}
 	for k := len(all) - 1; k >= 0; k-- {
 		size := tokens(len(all[k]))
-		if size > room && len(words) > 0 {
-			words = append(words, fmt.Sprintf("(%d earlier messages are left out)", k+1))
+		if size > room && len(prompts) > 0 {
+			prompts = append(prompts, fmt.Sprintf("(%d earlier messages are left out)", k+1))
 			break
 		}
 		if size > room {
 			all[k] = strings.ToValidUTF8(all[k][:room*4], "") + " (cut)"
 		}
 		room -= size
-		words = append(words, all[k])
+		prompts = append(prompts, all[k])
 	}
-	slices.Reverse(words)
-	return words
+	slices.Reverse(prompts)
+	return prompts
 }
 
-// answered is what the user said to a call that asked them, with what they were asked; ""
+// answered is the user's answer to a call that asked them, with the question; ""
 // if it did not.
-func (t *talk) answered(r *Result) string {
+func (t *transcript) answered(r *Result) string {
 	c, _ := t.call(r.Call)
 	var args map[string]any
 	if name := askedWith(c.Name); name != "" && json.Unmarshal([]byte(c.Args), &args) == nil {
@@ -392,7 +392,7 @@ func (t *talk) answered(r *Result) string {
 	return ""
 }
 
-// EditSummary puts other words in the place of a summary, which is Ref of its event;
+// EditSummary replaces the text of a summary, which is Ref of its event;
 // RestoreBefore takes it away, so that the model reads again what was before.
 func (a *Agent) EditSummary(at int, text string) error {
 	s, err := a.summaryAt(at)
@@ -401,7 +401,7 @@ func (a *Agent) EditSummary(at int, text string) error {
 	}
 	a.mu.Lock()
 	err = a.kept([]*Item{{Kind: Restored, To: at}, {Kind: Compacted, Summary: &Summary{Through: s.Through, Text: text, Before: s.Before}}})
-	at = a.talk.last
+	at = a.transcript.last
 	a.mu.Unlock()
 	if err == nil {
 		a.summaryIs(at, "The summary was changed.", text)
@@ -429,7 +429,7 @@ func (a *Agent) RestoreBefore(at int) error {
 func (a *Agent) summaryAt(at int) (*Summary, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s := a.talk.summary; s != nil && s.N == at {
+	if s := a.transcript.summary; s != nil && s.N == at {
 		return s.Summary, nil
 	}
 	return nil, fmt.Errorf("%d is not the latest summary of the conversation", at)
@@ -440,7 +440,7 @@ func (a *Agent) Past(cursor string) (text string, ok bool) {
 	key, ok := strings.CutPrefix(cursor, pastPrefix)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r := a.talk.results[key]
+	r := a.transcript.results[key]
 	if !ok || r == nil {
 		return "", false
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
-// words are a prompt as the model reads it.
-func (a *Agent) words(i conversation.Item) *Words {
-	w := &Words{By: byPerson, ID: i.ID, Text: i.Text}
+// promptOf are a prompt as the model reads it.
+func (a *Agent) promptOf(i conversation.Item) *Prompt {
+	w := &Prompt{By: byPerson, ID: i.ID, Text: i.Text}
 	var b strings.Builder
 	b.WriteString(i.Text)
 	for _, at := range i.Attachments {

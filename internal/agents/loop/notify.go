@@ -8,54 +8,54 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/model"
 )
 
-// hear takes in what people say. An answer to a question of before a restart goes to
+// takePrompts takes in what people prompted. An answer to a question of before a restart goes to
 // the call that has asked it.
-func (a *Agent) hear(items []conversation.Item) error {
-	said, given := a.answers(items)
+func (a *Agent) takePrompts(items []conversation.Item) error {
+	prompts, given := a.answers(items)
 	if err := a.mend(given); err != nil {
 		return err
 	}
 	if err := a.catchUp(items); err != nil {
 		return err
 	}
-	if err := a.news(); err != nil {
+	if err := a.notify(); err != nil {
 		return err
 	}
 	var all []Item
-	for _, i := range said {
-		all = append(all, Item{Kind: Said, Said: a.words(i)})
+	for _, i := range prompts {
+		all = append(all, Item{Kind: Prompted, Prompt: a.promptOf(i)})
 	}
 	for _, i := range items {
 		if _, is := given[i.Call]; is && i.Call != "" {
-			all = append(all, Item{Kind: Said, Said: &Words{By: byServer, ID: i.ID}}) // the call says it
+			all = append(all, Item{Kind: Prompted, Prompt: &Prompt{By: byServer, ID: i.ID}}) // the call says it
 		}
 	}
-	if len(said) > 0 {
+	if len(prompts) > 0 {
 		a.mu.Lock()
 		a.repeats.forget()
 		a.mu.Unlock()
-	} else if !a.heardMore() && len(given) == 0 && a.spokeLast() {
-		return a.tell("Go on where you stopped.")
+	} else if !a.hasNewPrompts() && len(given) == 0 && a.answeredLast() {
+		return a.nudge("Go on where you stopped.")
 	}
 	return a.keep(all...)
 }
 
-// catchUp takes in prompts that the run has told and that are not in the journal, because
+// catchUp takes in prompts that are events of the run and not in the journal, because
 // an earlier process ended between the two.
 func (a *Agent) catchUp(now []conversation.Item) error {
 	a.mu.Lock()
 	done := a.caughtUp
 	a.caughtUp = true
-	heard := map[string]bool{}
-	for id := range a.talk.heard {
-		heard[id] = true
+	known := map[string]bool{}
+	for id := range a.transcript.promptIDs {
+		known[id] = true
 	}
 	a.mu.Unlock()
 	if done {
 		return nil
 	}
 	for _, i := range now {
-		heard[i.ID] = true
+		known[i.ID] = true
 	}
 	events, _, err := a.run.History(0, 0, 0)
 	if err != nil {
@@ -67,53 +67,53 @@ func (a *Agent) catchUp(now []conversation.Item) error {
 		for _, i := range e.Items {
 			queued[i.ID] = i
 		}
-		if e.Kind == conversation.Text && e.Role == "user" && !heard[e.Message] {
-			lost = append(lost, Item{Kind: Said, Said: a.words(conversation.Item{ID: e.Message, Text: e.Text, Attachments: queued[e.Message].Attachments})})
+		if e.Kind == conversation.Text && e.Role == "user" && !known[e.Message] {
+			lost = append(lost, Item{Kind: Prompted, Prompt: a.promptOf(conversation.Item{ID: e.Message, Text: e.Text, Attachments: queued[e.Message].Attachments})})
 		}
 	}
 	return a.keep(lost...)
 }
 
-// spokeLast reports whether the model has said the last thing, without a call.
-func (a *Agent) spokeLast() bool {
+// answeredLast reports whether the last message is the model's, without a call.
+func (a *Agent) answeredLast() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := a.talk.messages()
+	all := a.transcript.messages()
 	return len(all) == 0 || all[len(all)-1].Role == model.Assistant
 }
 
 // answers are the items that are for calls, and the others.
-func (a *Agent) answers(items []conversation.Item) (said []conversation.Item, given map[string]string) {
+func (a *Agent) answers(items []conversation.Item) (prompts []conversation.Item, given map[string]string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	answer, places := a.talk.open()
+	answer, places := a.transcript.open()
 	given = map[string]string{}
 	for _, i := range items {
 		open := false
 		for _, place := range places {
-			open = open || i.Call != "" && callKey(answer.N, place) == i.Call && !a.talk.allowed[i.Call]
+			open = open || i.Call != "" && callKey(answer.N, place) == i.Call && !a.transcript.allowed[i.Call]
 		}
 		if !open {
-			said = append(said, i)
+			prompts = append(prompts, i)
 			continue
 		}
 		given[i.Call], a.given[i.Call] = i.Answer, i.Answer
 	}
-	return said, given
+	return prompts, given
 }
 
 // mend gives calls a result that an earlier process has left without one, but for those
 // that are made now.
 func (a *Agent) mend(given map[string]string) error {
 	a.mu.Lock()
-	_, places := a.talk.open()
+	_, places := a.transcript.open()
 	a.mu.Unlock()
 	if len(places) > 0 && a.tools == nil { // mu is free: to list its tools, the host may ask the agent something
 		_, _ = a.learn() // what is not known changes something
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	answer, places := a.talk.open()
+	answer, places := a.transcript.open()
 	var list []*Item
 	for _, place := range places {
 		key, name := callKey(answer.N, place), answer.Answer.Blocks[place].Name
@@ -122,9 +122,9 @@ func (a *Agent) mend(given map[string]string) error {
 		}
 		r := Result{Call: key, Failed: true}
 		switch {
-		case !a.talk.began[key]:
+		case !a.transcript.began[key]:
 			r.Text = "Not run: the agent was stopped before it."
-		case a.talk.asking[key] && !a.talk.allowed[key]:
+		case a.transcript.asking[key] && !a.transcript.allowed[key]:
 			r.Text = "Not run: nobody had allowed it when the agent was stopped."
 		case a.tools[name].Reads:
 			r.Text = "The agent was stopped before the result came. It changes nothing: call it again if you need it."
@@ -136,17 +136,17 @@ func (a *Agent) mend(given map[string]string) error {
 	return a.kept(list)
 }
 
-// Note keeps what the model is to be told at its next step.
+// Note keeps a note for the model's next step.
 func (a *Agent) Note(text string) error {
-	return a.keep(Item{Kind: Noted, Said: &Words{By: byServer, Text: text}})
+	return a.keep(Item{Kind: Noted, Prompt: &Prompt{By: byServer, Text: text}})
 }
 
-// news tells the model what happened besides what it did.
-func (a *Agent) news() error {
-	more := a.host.News()
+// notify puts what others did since into the next request: the notes.
+func (a *Agent) notify() error {
+	more := a.host.Notes()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	list := slices.Concat(a.talk.notes, more)
+	list := slices.Concat(a.transcript.notes, more)
 	if len(list) == 0 {
 		return nil
 	}
@@ -154,25 +154,25 @@ func (a *Agent) news() error {
 	for _, n := range list {
 		text += "\n- " + n
 	}
-	return a.kept([]*Item{{Kind: Said, Said: &Words{By: byServer, Text: text, News: true}}})
+	return a.kept([]*Item{{Kind: Prompted, Prompt: &Prompt{By: byServer, Text: text, Notes: true}}})
 }
 
-// tell tells the model something that no person says.
-func (a *Agent) tell(text string) error {
-	return a.keep(Item{Kind: Said, Said: &Words{By: byServer, Text: text}})
+// nudge puts a message of the server's into the next request.
+func (a *Agent) nudge(text string) error {
+	return a.keep(Item{Kind: Prompted, Prompt: &Prompt{By: byServer, Text: text}})
 }
 
-// Told reports whether what the model reads of the conversation has a text that sidecar-ls
-// told it.
-func (a *Agent) Told(text string) bool {
+// WasNotified reports whether a message of the server's that the model still reads has a
+// text.
+func (a *Agent) WasNotified(text string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	begin := 0
-	if s := a.talk.summary; s != nil {
+	if s := a.transcript.summary; s != nil {
 		begin = s.Summary.Through
 	}
-	for k := len(a.talk.live) - 1; k >= 0 && a.talk.live[k].N > begin; k-- {
-		if i := &a.talk.live[k]; i.Kind == Said && i.Said.By == byServer && strings.Contains(i.Said.Text, text) {
+	for k := len(a.transcript.live) - 1; k >= 0 && a.transcript.live[k].N > begin; k-- {
+		if i := &a.transcript.live[k]; i.Kind == Prompted && i.Prompt.By == byServer && strings.Contains(i.Prompt.Text, text) {
 			return true
 		}
 	}
