@@ -64,7 +64,7 @@ func (a *subAgents) Best(ctx context.Context, by team.Caller, task string, n int
 	}
 	choice.Straight = a.m.o.Mode(s.Mode()).Straight()
 	for _, i := range taken {
-		files, conflicts, err := a.m.o.TakeOver(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.takenOver)
+		files, conflicts, err := a.m.o.ApplyChanges(ctx, list[i].shadow, list[i].driver.session.ID, s.Mode(), list[i].driver.applied)
 		list[i].needed.Store(err != nil || len(conflicts) > 0)
 		if err != nil {
 			return team.Choice{}, tools.Errorf(tools.Unavailable, "what %s made could not be taken over: %v. The shadow workspace %s has it", list[i].run.ID(), err, list[i].shadow)

@@ -102,13 +102,13 @@ func (c *external) Prompt(ctx context.Context, items []conversation.Item) (strin
 	if errors.Is(err, acp.ErrGone) {
 		return reason, a.died(err)
 	}
-	c.takeOver(a) // the run's end says that all is pending
+	c.collect(a) // the run's end says that all is pending
 	return reason, err
 }
 
-// takeOver makes pending what the agent wrote by itself, and tells the run.
-func (c *external) takeOver(a *agent) {
-	a.program.TakeOver()
+// collect makes the agent's own writes pending, and notes them in the run.
+func (c *external) collect(a *agent) {
+	a.program.Collect()
 	c.run.Changed(c.m.o.Pending(c.session.ID))
 }
 

@@ -61,9 +61,9 @@ var ErrNoShadow = errors.New("there can be no shadow workspace here")
 type Shadows interface {
 	// Shadow makes one of what a session sees, or fails with ErrNoShadow.
 	Shadow(ctx context.Context, session string) (id string, err error)
-	// TakeOver makes what was changed there pending, for a session; in a mode that
+	// ApplyChanges makes what was changed there pending, for a session; in a mode that
 	// changes files without asking it changes them. Making hears of it before.
-	TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error)
+	ApplyChanges(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error)
 	Changes(ctx context.Context, id string) (Changes, error)
 	Discard(ctx context.Context, id string) error
 }

@@ -25,8 +25,8 @@ func (d *own) making(files workspace.Files, changes []workspace.Change) error {
 	return nil
 }
 
-// takenOver notes for the agent above what a sub-agent changed in its shadow.
-func (d *own) takenOver(files workspace.Files, changes []workspace.Change) error {
+// applied notes for the agent above what a sub-agent changed in its shadow.
+func (d *own) applied(files workspace.Files, changes []workspace.Change) error {
 	if above := d.above(); above != nil {
 		return above.making(files, changes)
 	}

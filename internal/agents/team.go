@@ -272,7 +272,7 @@ func (a *subAgents) mind(k *child, parent *session.Session) {
 	}
 	k.report.Straight = a.straight(k, parent)
 	if k.shadow != "" && !k.kept {
-		if err := a.takeOver(ctx, k, parent); err != nil {
+		if err := a.applyChanges(ctx, k, parent); err != nil {
 			k.report.Answer += fmt.Sprintf("\n\n(What it changed could not be taken over: %v. The shadow workspace %s has it.)", err, k.shadow)
 			k.report.Shadow = k.shadow
 		}
@@ -297,9 +297,9 @@ func (a *subAgents) straight(k *child, parent *session.Session) bool {
 	return parent.Shadow != "" || !mode.ToStore
 }
 
-// takeOver makes what a sub-agent changed in its shadow pending.
-func (a *subAgents) takeOver(ctx context.Context, k *child, parent *session.Session) error {
-	files, conflicts, err := a.m.o.TakeOver(ctx, k.shadow, k.driver.session.ID, parent.Mode(), k.driver.takenOver)
+// applyChanges makes the changes of a sub-agent's shadow pending.
+func (a *subAgents) applyChanges(ctx context.Context, k *child, parent *session.Session) error {
+	files, conflicts, err := a.m.o.ApplyChanges(ctx, k.shadow, k.driver.session.ID, parent.Mode(), k.driver.applied)
 	if err != nil {
 		return err
 	}

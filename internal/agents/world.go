@@ -61,7 +61,7 @@ func (w world) ReadFile(ctx context.Context, _, path string) (string, error) {
 // catchUp takes over what the agent wrote by itself just before.
 func (w world) catchUp() {
 	if a := w.here(); a != nil {
-		a.program.TakeOver()
+		a.program.Collect()
 	}
 }
 

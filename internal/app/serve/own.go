@@ -78,9 +78,9 @@ func (a around) Shadow(ctx context.Context, session string) (string, error) {
 	return made.ID, err
 }
 
-// TakeOver implements agents.Shadows. In a mode that asks about no edit, a sub-agent's
+// ApplyChanges implements agents.Shadows. In a mode that asks about no edit, a sub-agent's
 // were decided on when it made them.
-func (a around) TakeOver(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error) {
+func (a around) ApplyChanges(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error) {
 	w := a.c.Workspace()
 	into := w.Live
 	straight := a.Mode(mode).Straight()

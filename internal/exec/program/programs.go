@@ -93,7 +93,7 @@ func Begin(ctx context.Context, p Parts, s *session.Session, r Request) (*Runnin
 // not known, or that of the context of Begin.
 func (h *Running) Wait() (Result, error) {
 	watch, stop := context.WithCancel(context.Background())
-	if err := h.program.Watch(watch, h.TakeOver); err != nil {
+	if err := h.program.Watch(watch, h.Collect); err != nil {
 		h.say([]string{"What it writes is taken over at its end alone: " + err.Error()})
 	}
 	code, err := exitOf(h.program.Wait())
@@ -200,13 +200,13 @@ func (h *Running) start(ctx context.Context) (failed error) {
 	return errors.Join(failed, err)
 }
 
-// TakeOver takes over what was written since the last time.
-func (h *Running) TakeOver() { h.take(h.program.Changed) }
+// Collect collects what the program wrote since the last time.
+func (h *Running) Collect() { h.take(h.program.Changed) }
 
 // Again has the program see what its session sees now.
 func (h *Running) Again() error { return h.program.Again() }
 
-// end is TakeOver for the last time.
+// end is Collect for the last time.
 func (h *Running) end() {
 	h.take(func() (shell.Changed, error) { return h.program.End(true) })
 }

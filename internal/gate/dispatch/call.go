@@ -161,7 +161,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return out, err
 	}
 	if c.tool.Wrote != "" {
-		c.takeOver(ctx, changes)
+		c.applyWritten(ctx, changes)
 		c.notes.add(queueCommits(ctx, c.dest, c.session, c.mode.Batch, c.ran.commits.take())...)
 		changes = nil
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// takeOver makes the changes that programs wrote in the world of the session. The
+// applyWritten applies the changes that programs wrote in the world of the session. The
 // programs ran before the files can be asked about, so each file stands for
-// itself: what can't be taken over is left out and said, and the rest is made. That
-// the call fails, or is given up, changes nothing about it.
-func (c *call) takeOver(ctx context.Context, changes []workspace.Change) {
+// itself: one that can't be applied is left out and reported, the others are applied, even
+// if the call fails or is cancelled.
+func (c *call) applyWritten(ctx context.Context, changes []workspace.Change) {
 	if len(changes) == 0 {
 		return
 	}
