@@ -25,7 +25,7 @@ const (
 
 // server is one language server, from its start to its end.
 type server struct {
-	pool    *Pool
+	o       *Options
 	at      location
 	options json.RawMessage
 	changes Changes // nil: nobody tells what changes on the disk
@@ -60,7 +60,7 @@ type server struct {
 
 func newServer(p *Pool, at location, files workspace.Files, options json.RawMessage) *server {
 	s := &server{
-		pool: p, at: at, options: options,
+		o: &p.o, at: at, options: options,
 		ready: make(chan struct{}), gone: make(chan struct{}), quit: make(chan error, 1),
 		turn: make(chan struct{}, 1), docs: documents{open: map[string]*document{}},
 		used: p.o.Now(), pushed: newPushes(),
@@ -93,13 +93,13 @@ func (s *server) run(ctx context.Context, program Program) (err error) {
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	process, err := s.pool.o.Start(ctx, program)
+	process, err := s.o.Start(ctx, program)
 	if err != nil {
 		return fmt.Errorf("it could not be started: %w", err)
 	}
-	out := &meter{ReadCloser: process.Out, now: s.pool.o.Now, limit: meterBytes}
+	out := &meter{ReadCloser: process.Out, now: s.o.Now, limit: meterBytes}
 	s.conn = lsp.NewConn(out, process.In, s, lsp.Options{
-		Log: s.pool.o.Log.With("server", s.at.kind.name), MaxFrame: maxMessage, Concurrency: 8, MaxPending: 8 << 20, DrainTimeout: time.Second,
+		Log: s.o.Log.With("server", s.at.kind.name), MaxFrame: maxMessage, Concurrency: 8, MaxPending: 8 << 20, DrainTimeout: time.Second,
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.conn.Run(ctx) }()
@@ -274,7 +274,7 @@ func (s *server) use() (done func()) {
 	return func() {
 		s.mu.Lock()
 		s.users--
-		s.used = s.pool.o.Now()
+		s.used = s.o.Now()
 		s.mu.Unlock()
 		s.idle.Reset(idleTime)
 	}
@@ -301,7 +301,7 @@ func (q question) answer(ctx context.Context, result any) error {
 	s := q.s
 	s.mu.Lock()
 	silent := ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.heard.Load() == q.heard
-	now := s.pool.o.Now()
+	now := s.o.Now()
 	switch {
 	case !silent:
 		s.stuck = 0
