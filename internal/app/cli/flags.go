@@ -113,6 +113,9 @@ func (c *cli) parse(cmd command, args []string) error {
 	c.flags = f
 	f.BoolVar(&c.help, "help", false, "")
 	f.BoolVar(&c.help, "h", false, "")
+	if cmd.name == "setup" {
+		c.setup.unlisted(f)
+	}
 	for {
 		if err := f.Parse(args); err != nil {
 			return usagef("%s: %v", cmd.name, err)

@@ -21,13 +21,13 @@ import (
 
 // setupFlags are the flags of setup.
 type setupFlags struct {
-	roads, tools                  string
+	via, tools                    string
 	project, only, yes, dry, undo bool
 	review, unreviewed            bool
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
-	f.StringVar(&s.roads, "road", "", "ways into the workspace, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
+	f.StringVar(&s.via, "via", "", "integrations, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
 	f.StringVar(&s.tools, "tools", "", "families of tools that the client is listed at first, with commas between them, such as core,git,agents; by default as sidecar.mcp.tools says")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
@@ -37,6 +37,9 @@ func (s *setupFlags) define(f *flag.FlagSet) {
 	f.BoolVar(&s.dry, "dry-run", false, "show what would change, and change nothing")
 	f.BoolVar(&s.undo, "undo", false, "take out what setup has put in")
 }
+
+// unlisted adds what flags were called before; neither help nor completion has them.
+func (s *setupFlags) unlisted(f *flag.FlagSet) { f.StringVar(&s.via, "road", "", "") }
 
 // setupOutcome is what a run of setup did, or would do.
 type setupOutcome struct {
@@ -125,8 +128,8 @@ func setUp(ctx context.Context, c *cli) error {
 		return usagef("--tools: %v", err)
 	}
 	o := setup.Options{Project: c.setup.project, Tools: families, OnlyOurs: c.setup.only, Review: c.setup.review}
-	if c.setup.roads != "" {
-		o.Roads = strings.Split(c.setup.roads, ",")
+	if c.setup.via != "" {
+		o.Roads = strings.Split(c.setup.via, ",")
 	}
 	if err := offerReview(ctx, c.setup, c.json, env, name, &o); err != nil {
 		return err
@@ -298,15 +301,15 @@ func (c *cli) listClients(list []setup.Client) error {
 		if !cl.Found {
 			continue
 		}
-		printRoads(c.Out, cl.Roads)
+		printIntegrations(c.Out, cl.Roads)
 	}
-	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help roads says what each way gives.\nsidecar-ls setup model chooses the language model of our own agent.")
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help integrations says what each integration gives.\nsidecar-ls setup model chooses the language model of our own agent.")
 	return nil
 }
 
-func printRoads(w io.Writer, roads []setup.Road) {
+func printIntegrations(w io.Writer, all []setup.Integration) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range roads {
+	for _, r := range all {
 		text := r.What
 		if r.Why != "" {
 			text += " (" + r.Why + ")"
@@ -333,7 +336,7 @@ func checkClients(ctx context.Context, c *cli) []finding {
 	}
 	var out []finding
 	for _, cl := range env.List(ctx, false) {
-		i := slices.IndexFunc(cl.Roads, func(r setup.Road) bool { return r.Road == "mcp" })
+		i := slices.IndexFunc(cl.Roads, func(r setup.Integration) bool { return r.Road == "mcp" })
 		if cl.Program == "" || i < 0 {
 			continue
 		}

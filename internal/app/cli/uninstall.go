@@ -286,7 +286,7 @@ func (c *cli) tellUninstall(out uninstallOutcome) error {
 		fmt.Fprintln(c.Out, "removed", path)
 	}
 	for _, s := range out.Setups {
-		fmt.Fprintf(c.Out, "set up: %s, by %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
+		fmt.Fprintf(c.Out, "set up: %s, via %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, l := range out.Left {

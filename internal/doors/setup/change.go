@@ -131,7 +131,7 @@ func inside(path, real, root string) error {
 	return nil
 }
 
-// open opens a file of a road.
+// open opens a file of an integration.
 func (e Env) open(f file) (*Change, error) {
 	root := ""
 	if f.project {
@@ -145,7 +145,7 @@ func (e Env) open(f file) (*Change, error) {
 	return c, nil
 }
 
-// change is what makes a file say what a road needs.
+// change is what makes a file say what an integration needs.
 func (e Env) change(f file) (*Change, error) {
 	c, err := e.open(f)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // withoutRecord takes out what stands in a client's files as setup writes it, where nothing
 // is recorded: the directory of the records may be gone. What it replaced is not known then.
 func (e Env) withoutRecord(row client, o Options, u *undone) error {
-	for _, r := range row.roads {
+	for _, r := range row.integrations {
 		if r.files == nil || len(o.Roads) > 0 && !slices.Contains(o.Roads, r.name) || o.Project && !r.project {
 			continue
 		}

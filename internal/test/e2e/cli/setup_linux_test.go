@@ -147,10 +147,15 @@ func TestSetupAsks(t *testing.T) {
 	expect(out, code, 2, "it knows claude, codex", false)
 	out, code = p.at(nil, "--yes")
 	expect(out, code, 2, "with the name of a client", false)
-	out, code = p.at(nil, "codex", "--road", "air", "--yes")
-	expect(out, code, 1, "no way", false)
-	out, code = p.at(nil, "vscode", "--road", "ide")
-	expect(out, code, 0, "code --install-extension", false)
+	for _, flag := range []string{"--via", "--road"} { // which was its name
+		out, code = p.at(nil, "codex", flag, "air", "--yes")
+		expect(out, code, 1, `Codex CLI has no integration "air"; it has mcp, world, hook`, false)
+		out, code = p.at(nil, "vscode", flag, "ide")
+		expect(out, code, 0, "code --install-extension", false)
+	}
+	if out, _ = p.at(nil, "--help"); !strings.Contains(out, "-via string") || strings.Contains(out, "road") {
+		t.Errorf("help on setup says\n%s", out)
+	}
 
 	e2e.Write(t, filepath.Join(p.home, ".cursor/mcp.json"), `{"mcpServers": {"sidecar": {"command": "docker"}}}`)
 	out, code = p.at(nil, "cursor")
@@ -217,7 +222,7 @@ func TestSetupRealAgents(t *testing.T) {
 			}
 			name := []string{"claude", "codex"}[i]
 			want := []string{"sidecar: sidecar-ls mcp - ✔ Connected", "sidecar-ls"}[i]
-			for _, only := range []string{"--road=mcp", "--only-ours"} {
+			for _, only := range []string{"--via=mcp", "--only-ours"} {
 				if out, code := p.at(nil, name, "--yes", only); code != 0 {
 					t.Fatal(out)
 				}
