@@ -172,8 +172,9 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 	for _, ch := range p.Changes {
 		out.Changed = append(out.Changed, setupChange{ch.Path, ch.Target, hide.Text(ch.Diff)})
 	}
+	brief := p.Brief(hide.Text)
 	if !c.json {
-		c.showPlan(p, out)
+		c.showPlan(p, out, brief)
 	}
 	refused := ""
 	switch {
@@ -204,7 +205,7 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 			return err
 		}
 	} else {
-		c.showOutcome(out)
+		c.showOutcome(out, brief)
 	}
 	if refused != "" {
 		fmt.Fprintf(c.Err, "sidecar-ls: %s\n", refused)
@@ -242,12 +243,28 @@ func (c *cli) undoCommand(client string) string {
 	return line
 }
 
-func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
+// showPlan prints what a person is asked about: each file and the lines that come and go. A
+// dry run prints the diffs.
+func (c *cli) showPlan(p *setup.Plan, out setupOutcome, brief []setup.Brief) {
 	for _, ch := range out.Changed {
 		if ch.Target != "" {
 			fmt.Fprintf(c.Out, "%s leads by a link to %s, which is what changes.\n", ch.Path, ch.Target)
 		}
-		fmt.Fprintln(c.Out, ch.Diff)
+		if c.setup.dry {
+			fmt.Fprintln(c.Out, ch.Diff)
+		}
+	}
+	for _, b := range brief {
+		if c.setup.dry {
+			break
+		}
+		fmt.Fprintln(c.Out, briefName(b))
+		for _, line := range b.Lines {
+			fmt.Fprintln(c.Out, " ", line)
+		}
+		if b.More > 0 {
+			fmt.Fprintf(c.Out, "  … %s; --dry-run shows all\n", tools.Count(b.More, "more line"))
+		}
 	}
 	for _, text := range out.Replaces {
 		fmt.Fprintf(c.Out, "Careful: %s. It is replaced; undo brings it back.\n", text)
@@ -264,11 +281,29 @@ func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
 	}
 }
 
-func (c *cli) showOutcome(out setupOutcome) {
+// briefName is a file that changes, or the directory of a plug-in.
+func briefName(b setup.Brief) string {
+	var about []string
+	if b.Plugin > 0 {
+		about = append(about, "the plug-in", tools.Count(b.Plugin, "file"))
+	}
+	if b.New {
+		about = append(about, "new")
+	}
+	if b.Removed {
+		about = append(about, "removed")
+	}
+	if about == nil {
+		return b.Path
+	}
+	return fmt.Sprintf("%s (%s)", b.Path, strings.Join(about, ", "))
+}
+
+func (c *cli) showOutcome(out setupOutcome, brief []setup.Brief) {
 	if out.Written {
 		fmt.Fprintf(c.Out, "%s written:\n", upperFirst(tools.Count(len(out.Changed), "file")))
-		for _, ch := range out.Changed {
-			fmt.Fprintln(c.Out, " ", firstOf(ch.Target, ch.Path))
+		for _, b := range brief {
+			fmt.Fprintln(c.Out, " ", briefName(b))
 		}
 	}
 	if out.Kept != "" {

@@ -21,6 +21,7 @@ type Change struct {
 
 	foreign []string // what of it is somebody else's, in sentences
 	did     []done
+	undone  bool // did is taken out
 	family  family
 	project bool
 
@@ -192,7 +193,7 @@ func (c *Change) show() {
 	}
 	for line := range strings.Lines(c.Diff) {
 		if len(line) > longest {
-			c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(its lines are too long to be shown; this is what changes)\n%s", before, after, outline(c.did))
+			c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(its lines are too long to be shown; this is what changes)\n%s", before, after, outline(c.did, c.undone))
 			return
 		}
 	}

@@ -73,7 +73,7 @@ func (c *Change) takeOurs(f file) error {
 			there = append(there, done{it.kind, it.path, plain(it.value), "", 0})
 		}
 	}
-	c.did = there
+	c.did, c.undone = there, true
 	c.after, _, err = takeOut(f.family, c.before, there)
 	return err
 }

@@ -140,7 +140,7 @@ func TestSetupAsks(t *testing.T) {
 	out, code = p.at(nil, "codex", "--undo")
 	expect(out, code, 1, "nothing was written", true)
 	out, code = p.at(nil, "codex", "--undo", "--yes")
-	expect(out, code, 0, "-[mcp_servers.sidecar]", false)
+	expect(out, code, 0, "config.toml (removed)\n  - [mcp_servers.sidecar]\n", false)
 	out, code = p.at(nil, "codex", "--undo", "--yes")
 	expect(out, code, 0, "nothing of ours in Codex CLI", false)
 	out, code = p.at(nil, "nano")
@@ -263,7 +263,7 @@ func TestSetupNeovim(t *testing.T) {
 	if out := has(there) + has(help); out != "falsefalse" {
 		t.Fatalf("the control: %s", out)
 	}
-	if out, code := p.at(nil, "nvim", "--yes"); code != 0 || !strings.Contains(out, "(a file of the plug-in, ") {
+	if out, code := p.at(nil, "nvim", "--yes"); code != 0 || !strings.Contains(out, "start/sidecar (the plug-in, ") || strings.Count(out, "sidecar.lua") > 0 {
 		t.Fatal(out)
 	}
 	if out := has(there); out != "true" {
