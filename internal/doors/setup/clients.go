@@ -47,7 +47,7 @@ func table() []client {
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
 			agent("claude", driven{profile: "claude", program: "claude-agent-acp", core: "claude"}, ownOff, claude, true,
-				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
+				"Restart Claude Code; /mcp lists sidecar. A project's files count once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
 			agent("codex", driven{profile: "codex", program: "codex-acp", core: "codex"}, ownOff, codex, true,
@@ -171,7 +171,7 @@ var hooked = map[string]struct {
 }{
 	"claude": {func(e Env) string { return filepath.Join(e.claudeDir(), "settings.json") }, ".claude/settings.local.json", "PreToolUse", strictJSON, []string{
 		"Restart Claude Code; /hooks lists it.",
-		"What `claude -p` would ask about is asked in the editor with: claude -p --permission-prompt-tool mcp__sidecar__approve"}},
+		"To be asked in the editor by `claude -p`, too: claude -p --permission-prompt-tool mcp__sidecar__approve"}},
 	"codex": {func(e Env) string { return filepath.Join(e.codexDir(), "hooks.json") }, ".codex/hooks.json", "PreToolUse", strictJSON, []string{
 		"Codex runs a hook only once you have trusted it, in its terminal with /hooks; `codex exec` leaves out what is not trusted, and says nothing."}},
 	"gemini": {func(e Env) string { return e.home(".gemini/settings.json") }, ".gemini/settings.json", "BeforeTool", jsonc, []string{

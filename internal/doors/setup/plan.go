@@ -127,13 +127,13 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 		}
 		p.Notes = append(p.Notes, r.notes...)
 		if row.tried == "" {
-			p.Notes = append(p.Notes, "What was written follows the documentation of "+row.title+", and was not tried with it.")
+			p.Notes = append(p.Notes, "The entry follows the documentation of "+row.title+"; it was not tried with it.")
 		}
 		if _, found := e.find(row); !found {
-			p.Notes = append(p.Notes, row.title+" was not found here; what is written waits for it.")
+			p.Notes = append(p.Notes, row.title+" was not found here; the files wait for it.")
 		}
 		if !o.Project && e.Command != "sidecar-ls" {
-			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so what is written names this file: "+e.Command)
+			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so the files name this program: "+e.Command)
 		}
 		if o.Project {
 			if _, err := e.Look("sidecar-ls"); err != nil {

@@ -141,7 +141,7 @@ func (e Env) truth(row client, written string, o Options) []string {
 	case o.Review, off && mode.Holds, e.isReviewed(row, o):
 		return append(notes, "All edits of "+row.title+" wait for your review, in your editor or in: sidecar-ls review")
 	case off:
-		return append(notes, fmt.Sprintf("What %s edits with our tools does not wait for review: your mode is %s. Choose the one that holds edits: sidecar-ls mode review", row.title, mode.Name))
+		return append(notes, fmt.Sprintf("Edits that %s makes with our tools don't wait for review: your mode is %s. To have them wait: sidecar-ls mode review", row.title, mode.Name))
 	}
 	text := "Edits that " + row.title + " makes with its own tools are not reviewed."
 	if can {

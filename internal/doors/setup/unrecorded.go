@@ -24,7 +24,7 @@ func (e Env) withoutRecord(row client, o Options, u *undone) error {
 	if len(u.plan.Changes) == 0 {
 		return nil
 	}
-	u.plan.Left = append(u.plan.Left, fmt.Sprintf("The record of what setup did is gone (%s). What looks like its work is taken out; what it replaced can't be brought back.", e.State()))
+	u.plan.Left = append(u.plan.Left, fmt.Sprintf("The record of what setup did is gone (%s). Lines that look like its work are taken out; those that it replaced can't be brought back.", e.State()))
 	if m := e.mode(o.Project); m.Holds {
 		u.plan.Left = append(u.plan.Left, "Your mode stays "+m.Name+". Another one: sidecar-ls mode NAME")
 	}
