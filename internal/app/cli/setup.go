@@ -38,9 +38,6 @@ func (s *setupFlags) define(f *flag.FlagSet) {
 	f.BoolVar(&s.undo, "undo", false, "take out what setup has put in")
 }
 
-// unlisted adds what flags were called before; neither help nor completion has them.
-func (s *setupFlags) unlisted(f *flag.FlagSet) { f.StringVar(&s.via, "road", "", "") }
-
 // setupOutcome is what a run of setup did, or would do.
 type setupOutcome struct {
 	Client   string        `json:"client"`

@@ -112,9 +112,11 @@ func TestPlainWords(t *testing.T) {
 			t.Errorf("%v says %q in\n%s", args, found, said)
 		}
 	}
-	said, _, _ := e2e.RunCLI(t, "", "help")
-	if found := inside.FindAllString(said, -1); found != nil {
-		t.Errorf("help says %q", found)
+	for _, args := range [][]string{{"help"}, {"mcp", "--help"}, {"serve", "--help"}} {
+		said, _, _ := e2e.RunCLI(t, "", args...)
+		if found := inside.FindAllString(said, -1); said == "" || found != nil || strings.Contains(said, "hands over") {
+			t.Errorf("%v says %q:\n%s", args, found, said)
+		}
 	}
 	if inside.FindString("a door and a road") == "" {
 		t.Error("the control")
