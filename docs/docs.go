@@ -46,10 +46,16 @@ func Pages() (out []Page) {
 	return out
 }
 
+// renamed are the sections that had another name before, by the anchor of that. People know
+// it from other texts.
+var renamed = map[string]string{"roads": "integrations", "the-ide-road": "the-ide-integration", "the-hook-road": "the-hook-integration"}
+
 // Find returns the Markdown of a topic: a page by its name, a section as PAGE#SECTION or
 // by its own name where one page has it. also are the sections that a name may mean.
 func Find(topic string) (text string, also []string) {
 	name, section, within := strings.Cut(strings.TrimSuffix(topic, ".md"), "#")
+	name, section = strings.TrimSuffix(name, ".md"), cmp.Or(renamed[section], section)
+	topic = cmp.Or(renamed[manual.Slug(topic)], topic)
 	var found []string
 	for _, p := range Pages() {
 		if p.Name == name && !within {

@@ -44,7 +44,7 @@ const (
 var mcpAccesses = []string{string(MCPWorld), string(MCPRead), string(MCPDisk)}
 
 // DiskIsTheUsers is why an entry has no access to the disk.
-const DiskIsTheUsers = "access disk, which writes the workspace past the review, counts only in the user's own settings file; it has a world"
+const DiskIsTheUsers = "access disk, which writes the workspace past the review, counts only in the user's own settings file; the server works on a copy of the files"
 
 // MCPLimits bound what is taken from a server; 0 is the default.
 type MCPLimits struct {

@@ -24,7 +24,7 @@ type outputResult struct {
 func outputReview(_ context.Context, d *Deps, a outputArgs) (r outputResult, err error) {
 	held := d.Output
 	if held == nil {
-		return r, lsp.Errorf(lsp.RequestFailed, "commands have no world here, so that nothing of theirs is held")
+		return r, lsp.Errorf(lsp.RequestFailed, "commands run on the disk here, so that no output of theirs is held")
 	}
 	switch a.Action {
 	case "list":

@@ -170,8 +170,8 @@ func (c *cli) values(name, before string) []candidate {
 		list = []string{string(tools.FormatInfo), string(tools.FormatMCP), string(tools.FormatOpenAI), string(tools.FormatAnthropic), string(tools.FormatText)}
 	case "log-level":
 		list = []string{"debug", "info", "warn", "error"}
-	case "road":
-		list = setup.RoadNames()
+	case "via", "road":
+		list = setup.Integrations()
 	case "expect":
 		list = []string{"allow", "ask", "deny"}
 	case "outcome":

@@ -53,7 +53,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkWorld(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkCommands(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	findings = append(findings, checkClients(ctx, c)...)
 	if c.json {
@@ -87,7 +87,7 @@ func checkWritable(dir string) finding {
 	if err != nil {
 		return finding{"writing", false, err.Error()}
 	}
-	return finding{"writing", true, "files can be made, synced and removed"}
+	return finding{"writing", true, "files can be written and removed"}
 }
 
 func checkSettings(w *app.Workspace) finding {
@@ -101,7 +101,7 @@ func checkSettings(w *app.Workspace) finding {
 		return finding{"settings", false, strings.Join(problems, "; ")}
 	}
 	if changed := w.Client.Settings.Changed(); len(changed) > 0 { // else it were a problem
-		return finding{"settings", true, fmt.Sprintf("the mode is %s; you said no to a change of %s, so the stricter of both holds (sidecar-ls trust)", w.Client.Settings.Now().String("mode"), strings.Join(changed[0].Changed(), ", "))}
+		return finding{"settings", true, fmt.Sprintf("the mode is %s; you said no to a change of %s, so the stricter value of each setting applies (sidecar-ls trust)", w.Client.Settings.Now().String("mode"), strings.Join(changed[0].Changed(), ", "))}
 	}
 	read := []string{}
 	for _, name := range []string{config.UserFile(), filepath.Join(string(w.Home.Dir), config.ProjectFile)} {
@@ -124,7 +124,7 @@ func hasState(home statedir.Dir) bool {
 
 func checkQueue(w *app.Workspace) finding {
 	if !hasState(w.Home.Dir) {
-		return finding{"review", true, "nothing was ever held for review here"}
+		return finding{"review", true, "nothing waits for review"}
 	}
 	switch err := w.Home.LockedOut(); {
 	case errors.Is(err, pendingedits.ErrLocked):
@@ -159,15 +159,15 @@ func checkGit(ctx context.Context, programs *lookup.Finder) finding {
 	return finding{"git", true, path}
 }
 
-// checkPrograms says what of PATH is passed over for what runs outside of the sandbox.
+// checkPrograms says what of PATH is skipped for what runs outside of the sandbox.
 func checkPrograms(programs *lookup.Finder) finding {
 	for _, name := range []string{"git", "bwrap", "ssh", "gpg", "secret-tool", "nvidia-smi", "rocm-smi"} {
-		_, _ = programs.Find(name) // what it passes over is said below
+		_, _ = programs.Find(name) // what it skips is said below
 	}
 	_ = programs.SearchPath()
-	detail := "what runs outside of the sandbox is taken from all directories of PATH"
+	detail := "those that run outside of the sandbox (git, ssh, the keyring's program) are found in all directories of PATH"
 	if passed := programs.Passed(); passed != "" {
-		detail = "what runs outside of the sandbox (git, ssh, the keyring's program) is not taken from where others could put it: passed over: " + passed
+		detail = "those that run outside of the sandbox (git, ssh, the keyring's program) are not taken from directories into which others could put them. Skipped: " + passed
 	}
 	return finding{"programs", true, detail}
 }

@@ -96,28 +96,30 @@ func checkShell(w *app.Workspace) finding {
 	return finding{name, true, detail}
 }
 
-// checkWorld says what commands see and change.
-func checkWorld(w *app.Workspace) finding {
-	const name = "world"
+// checkCommands says what commands see and change.
+func checkCommands(w *app.Workspace) finding {
+	const name = "commands"
+	const blind = ": they see neither pending nor unsaved text, and their changes are not reviewed"
 	set := w.Client.Settings.Now().String("commands.world")
 	if set == "disk" {
-		return finding{name, true, "the disk, by the setting sidecar.commands.world: commands see neither pending nor unsaved text, and what they change is not reviewed"}
+		return finding{name, true, "run on the disk, by the setting sidecar.commands.world" + blind}
 	}
 	const helps = ". An overlay takes Linux 5.11 with bubblewrap and, in a container, a volume for private files (XDG_CACHE_HOME names it); docs/world.md says more"
-	const sees = "commands see pending and unsaved text, and what they change is reviewed"
+	const sees = ": they see pending and unsaved text, and their changes are reviewed"
+	of := map[string]string{"overlay": "an overlay", "shadow": "a copy of the workspace"}
 	switch what, why := w.Confiner.WorldStatus(); {
 	case what == "disk" && set == "auto":
-		return finding{name, true, "the disk: commands see neither pending nor unsaved text, and what they change is not reviewed, because " + why + helps}
+		return finding{name, true, "run on the disk" + blind + ". That is because " + why + helps}
 	case what == "disk":
-		return finding{name, false, "no command runs: the setting sidecar.commands.world asks for " + set + ", and " + why + " (`auto` takes what there is)" + helps}
+		return finding{name, false, "can't run: the setting sidecar.commands.world asks for " + of[set] + ", and " + why + " (`auto` takes what there is)" + helps}
 	case why != "":
 		where := ""
 		if w.Confiner.Elsewhere() != nil {
 			where = " at another path"
 		}
-		return finding{name, true, "shadow: " + sees + ". They have a copy of the workspace" + where + ", which takes time and room, because an overlay can't be had: " + why + helps}
+		return finding{name, true, "run in a copy of the workspace" + where + sees + ". A copy takes time and room, and an overlay can't be had: " + why + helps}
 	default:
-		return finding{name, true, what + ": " + sees}
+		return finding{name, true, "run in " + of[what] + sees}
 	}
 }
 
@@ -129,7 +131,10 @@ func checkSecrets(ctx context.Context, w *app.Workspace) finding {
 	if err != nil {
 		return finding{name, false, err.Error()}
 	}
-	detail := tools.Count(len(all), "file") + " with the name of a secret, hidden from commands"
+	detail := "no file is named like a secret"
+	if len(all) > 0 {
+		detail = tools.Count(len(all), "file") + " named like a secret, which commands can't see"
+	}
 	if len(tracked) > 0 {
 		detail += "; " + confine.TrackedWords(root, tracked)
 	}
@@ -142,15 +147,15 @@ func checkAgents(ctx context.Context, dir string) finding {
 	self := fmt.Sprintf("`sidecar-ls mcp --root %s`", filepath.Clean(dir))
 	switch g, err := attach.Find(ctx, dir); {
 	case errors.Is(err, attach.ErrNone):
-		return finding{name, true, "no editor's server is running here; " + self + " works alone"}
+		return finding{name, true, "no editor's server is running here; " + self + " works without one"}
 	case err != nil:
 		return finding{name, false, err.Error()}
 	case g.Kind == attach.Editor:
-		return finding{name, true, fmt.Sprintf("%s attaches to the editor's server, process %d: its editor is asked and has the edits", self, g.PID)}
+		return finding{name, true, fmt.Sprintf("%s uses the editor's server, process %d: that editor asks you and shows the edits", self, g.PID)}
 	case g.Kind == attach.Left:
-		return finding{name, true, fmt.Sprintf("%s attaches to a server whose editor has left, process %d: agents work there, and the next editor has it", self, g.PID)}
+		return finding{name, true, fmt.Sprintf("%s uses a server whose editor was closed, process %d: agents still work there, and the next editor uses it, too", self, g.PID)}
 	default:
-		return finding{name, true, fmt.Sprintf("%s joins another agent's, process %d; an editor that is started takes over", self, g.PID)}
+		return finding{name, true, fmt.Sprintf("%s uses another agent's server, process %d, until an editor starts one", self, g.PID)}
 	}
 }
 

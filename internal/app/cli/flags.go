@@ -16,7 +16,6 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.stdio, "stdio", false, "speak on standard input and output, as always; editors pass this")
 		f.StringVar(&c.logLevel, "log-level", "", "debug, info, warn or error; stronger than the setting log.level")
 		f.StringVar(&c.logFile, "log-file", "", "log to this file, not to standard error")
-		f.BoolVar(&c.detached, detachedFlag, false, "serve the editor that another sidecar-ls hands over; only that passes this")
 		return f
 	case "completion":
 		return f
@@ -34,7 +33,6 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.format, "format", "", "info, mcp, openai, anthropic or text, as JSON; by default a table for people")
 		strictFlag(f, &c.strict, "with --format openai, anthropic or mcp: strict schemas")
 	case "mcp":
-		f.StringVar(&c.door, "door", "", "the socket of an agent that sidecar-ls has started, by which it reaches its session")
 		f.StringVar(&c.mode, "mode", "", "a mode for the agent, stricter than that of the settings")
 		strictFlag(f, &c.strict, "schemas in the form that strict modes of providers need")
 		f.StringVar(&c.tools, "tools", "", "families of tools that the agent is listed at first, with commas between them, such as core,git,agents; all lists every tool; by default as sidecar.mcp.tools says")
@@ -97,6 +95,19 @@ func (c *cli) define(name string) *flag.FlagSet {
 	return f
 }
 
+// unlisted adds the flags that neither help nor completion has: an earlier name, and those
+// that only sidecar-ls itself passes.
+func unlisted(c *cli, name string, f *flag.FlagSet) {
+	switch name {
+	case "setup":
+		f.StringVar(&c.setup.via, "road", "", "")
+	case "mcp":
+		f.StringVar(&c.door, "door", "", "") // the socket by which an agent of ours reaches its session
+	case "serve":
+		f.BoolVar(&c.detached, detachedFlag, false, "") // the editor is handed over
+	}
+}
+
 // strictFlag adds a flag that is left out, true or false.
 func strictFlag(f *flag.FlagSet, to **bool, usage string) {
 	f.BoolFunc("strict", usage, func(s string) error {
@@ -113,6 +124,7 @@ func (c *cli) parse(cmd command, args []string) error {
 	c.flags = f
 	f.BoolVar(&c.help, "help", false, "")
 	f.BoolVar(&c.help, "h", false, "")
+	unlisted(c, cmd.name, f)
 	for {
 		if err := f.Parse(args); err != nil {
 			return usagef("%s: %v", cmd.name, err)

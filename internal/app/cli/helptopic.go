@@ -11,8 +11,8 @@ import (
 
 // topicsOf are the pages of the commands that have one of another name.
 var topicsOf = map[string]string{
-	"mode": "modes", "agent": "agents#driven-over-acp", "setup": "agents#roads", "acp": "agents#our-own-agent-over-acp",
-	"hook": "agents#the-hook-road", "plugin": "extending#plugins", "skill": "skills", "uninstall": "install#uninstall", "undo": "undo",
+	"mode": "modes", "agent": "agents#driven-over-acp", "setup": "agents#integrations", "acp": "agents#our-own-agent-over-acp",
+	"hook": "agents#the-hook-integration", "plugin": "extending#plugins", "skill": "skills", "uninstall": "install#uninstall", "undo": "undo",
 	"mcp": "mcp-client", "doctor": "install",
 }
 
@@ -60,6 +60,6 @@ func helpTopics(w io.Writer) error {
 	for _, p := range docs.Pages() {
 		fmt.Fprintf(t, "%s\t%s\n", p.Name, p.Title)
 	}
-	fmt.Fprint(t, "\nA section is a topic, too (help the-hook-road), a setting (help sidecar.mode) and a tool (help grep).\n")
+	fmt.Fprint(t, "\nA section is a topic, too (help the-hook-integration), a setting (help sidecar.mode) and a tool (help grep).\n")
 	return t.Flush()
 }

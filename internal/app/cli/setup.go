@@ -21,13 +21,13 @@ import (
 
 // setupFlags are the flags of setup.
 type setupFlags struct {
-	roads, tools                  string
+	via, tools                    string
 	project, only, yes, dry, undo bool
 	review, unreviewed            bool
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
-	f.StringVar(&s.roads, "road", "", "ways into the workspace, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
+	f.StringVar(&s.via, "via", "", "integrations, with commas between them: mcp, world, hook, ide, acp; by default all that setup can write but hook")
 	f.BoolVar(&s.project, "project", false, "write the project's files, not yours")
 	f.StringVar(&s.tools, "tools", "", "families of tools that the client is listed at first, with commas between them, such as core,git,agents; by default as sidecar.mcp.tools says")
 	f.BoolVar(&s.only, "only-ours", false, "turn off what the agent has of its own for files and commands")
@@ -125,8 +125,8 @@ func setUp(ctx context.Context, c *cli) error {
 		return usagef("--tools: %v", err)
 	}
 	o := setup.Options{Project: c.setup.project, Tools: families, OnlyOurs: c.setup.only, Review: c.setup.review}
-	if c.setup.roads != "" {
-		o.Roads = strings.Split(c.setup.roads, ",")
+	if c.setup.via != "" {
+		o.Roads = strings.Split(c.setup.via, ",")
 	}
 	if err := offerReview(ctx, c.setup, c.json, env, name, &o); err != nil {
 		return err
@@ -169,8 +169,9 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 	for _, ch := range p.Changes {
 		out.Changed = append(out.Changed, setupChange{ch.Path, ch.Target, hide.Text(ch.Diff)})
 	}
+	brief := p.Brief(hide.Text)
 	if !c.json {
-		c.showPlan(p, out)
+		c.showPlan(p, out, brief)
 	}
 	refused := ""
 	switch {
@@ -201,7 +202,7 @@ func (c *cli) carryOut(ctx context.Context, p *setup.Plan) error {
 			return err
 		}
 	} else {
-		c.showOutcome(out)
+		c.showOutcome(out, brief)
 	}
 	if refused != "" {
 		fmt.Fprintf(c.Err, "sidecar-ls: %s\n", refused)
@@ -239,12 +240,28 @@ func (c *cli) undoCommand(client string) string {
 	return line
 }
 
-func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
+// showPlan prints what a person is asked about: each file and the lines that come and go. A
+// dry run prints the diffs.
+func (c *cli) showPlan(p *setup.Plan, out setupOutcome, brief []setup.Brief) {
 	for _, ch := range out.Changed {
 		if ch.Target != "" {
 			fmt.Fprintf(c.Out, "%s leads by a link to %s, which is what changes.\n", ch.Path, ch.Target)
 		}
-		fmt.Fprintln(c.Out, ch.Diff)
+		if c.setup.dry {
+			fmt.Fprintln(c.Out, ch.Diff)
+		}
+	}
+	for _, b := range brief {
+		if c.setup.dry {
+			break
+		}
+		fmt.Fprintln(c.Out, briefName(b))
+		for _, line := range b.Lines {
+			fmt.Fprintln(c.Out, " ", line)
+		}
+		if b.More > 0 {
+			fmt.Fprintf(c.Out, "  … %s; --dry-run shows all\n", tools.Count(b.More, "more line"))
+		}
 	}
 	for _, text := range out.Replaces {
 		fmt.Fprintf(c.Out, "Careful: %s. It is replaced; undo brings it back.\n", text)
@@ -261,11 +278,29 @@ func (c *cli) showPlan(p *setup.Plan, out setupOutcome) {
 	}
 }
 
-func (c *cli) showOutcome(out setupOutcome) {
+// briefName is a file that changes, or the directory of a plug-in.
+func briefName(b setup.Brief) string {
+	var about []string
+	if b.Plugin > 0 {
+		about = append(about, "the plug-in", tools.Count(b.Plugin, "file"))
+	}
+	if b.New {
+		about = append(about, "new")
+	}
+	if b.Removed {
+		about = append(about, "removed")
+	}
+	if about == nil {
+		return b.Path
+	}
+	return fmt.Sprintf("%s (%s)", b.Path, strings.Join(about, ", "))
+}
+
+func (c *cli) showOutcome(out setupOutcome, brief []setup.Brief) {
 	if out.Written {
 		fmt.Fprintf(c.Out, "%s written:\n", upperFirst(tools.Count(len(out.Changed), "file")))
-		for _, ch := range out.Changed {
-			fmt.Fprintln(c.Out, " ", firstOf(ch.Target, ch.Path))
+		for _, b := range brief {
+			fmt.Fprintln(c.Out, " ", briefName(b))
 		}
 	}
 	if out.Kept != "" {
@@ -298,15 +333,15 @@ func (c *cli) listClients(list []setup.Client) error {
 		if !cl.Found {
 			continue
 		}
-		printRoads(c.Out, cl.Roads)
+		printIntegrations(c.Out, cl.Roads)
 	}
-	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help roads says what each way gives.\nsidecar-ls setup model chooses the language model of our own agent.")
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help integrations says what each integration gives.\nsidecar-ls setup model chooses the language model of our own agent.")
 	return nil
 }
 
-func printRoads(w io.Writer, roads []setup.Road) {
+func printIntegrations(w io.Writer, all []setup.Integration) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range roads {
+	for _, r := range all {
 		text := r.What
 		if r.Why != "" {
 			text += " (" + r.Why + ")"
@@ -333,7 +368,7 @@ func checkClients(ctx context.Context, c *cli) []finding {
 	}
 	var out []finding
 	for _, cl := range env.List(ctx, false) {
-		i := slices.IndexFunc(cl.Roads, func(r setup.Road) bool { return r.Road == "mcp" })
+		i := slices.IndexFunc(cl.Roads, func(r setup.Integration) bool { return r.Road == "mcp" })
 		if cl.Program == "" || i < 0 {
 			continue
 		}

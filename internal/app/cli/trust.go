@@ -107,7 +107,7 @@ func (c *cli) showTrustChange(out trustStatus, unshown []string) {
 		fmt.Fprintln(c.Out, redact.Visible(out.Diff))
 	}
 	if len(unshown) > 0 {
-		fmt.Fprintf(c.Out, "Not shown, because it is no text or too long: %s. Look at it before you take it.\n", strings.Join(unshown, ", "))
+		fmt.Fprintf(c.Out, "Not shown, because it is no text or too long: %s. Look at it before you accept it.\n", strings.Join(unshown, ", "))
 	}
 }
 
@@ -116,13 +116,13 @@ func (c *cli) showTrustChange(out trustStatus, unshown []string) {
 func (c *cli) mayTake(ctx context.Context, out trustStatus) error {
 	switch in, ok := c.In.(*os.File); {
 	case c.hash != "" && c.hash != out.Hash:
-		return fmt.Errorf("nothing was taken: %s has changed since you looked; sidecar-ls trust shows what it says now", out.Folder)
+		return fmt.Errorf("nothing was accepted: %s has changed since you looked; sidecar-ls trust shows what it says now", out.Folder)
 	case c.hash != "" || c.json || len(out.Changed) == 0 || !ok || !term.IsTerminal(int(in.Fd())):
 		return nil
 	}
-	yes, err := c.agreed(ctx, "Take that?")
+	yes, err := c.agreed(ctx, "Accept these changes?")
 	if err == nil && !yes {
-		err = errors.New("nothing was taken; the stricter of both holds")
+		err = errors.New("nothing was accepted; the stricter value of each setting applies")
 	}
 	return err
 }
@@ -143,13 +143,13 @@ func (c *cli) showTrust(out trustStatus, verb string) {
 	switch {
 	case len(out.Changed) == 0:
 	case verb == "yes":
-		fmt.Fprintf(c.Out, "Taken: %s.\n", names)
+		fmt.Fprintf(c.Out, "Accepted: %s.\n", names)
 	case out.Refused:
-		fmt.Fprintf(c.Out, "You said no to this change of %s: the stricter of both holds. sidecar-ls trust yes --hash %s takes it.\n", names, out.Hash)
+		fmt.Fprintf(c.Out, "You said no to this change of %s: the stricter value of each setting applies. To accept it: sidecar-ls trust yes --hash %s\n", names, out.Hash)
 	default:
-		fmt.Fprintf(c.Out, "This has changed since you trusted it: %s. The stricter of both holds until you take it with sidecar-ls trust yes --hash %s, or with sidecar-ls trust yes, which takes what is there then.\n", names, out.Hash)
+		fmt.Fprintf(c.Out, "This has changed since you trusted it: %s. Until you accept it, the stricter value of each setting applies. To accept it: sidecar-ls trust yes --hash %s, or sidecar-ls trust yes, which accepts what is there then.\n", names, out.Hash)
 	}
 	if verb != "" {
-		fmt.Fprintln(c.Out, "Running servers take a changed answer after a restart, and what its files say now at once; an editor's own answer takes precedence.")
+		fmt.Fprintln(c.Out, "Running servers heed a changed answer after a restart, and what its files say now at once; an editor's own answer takes precedence.")
 	}
 }

@@ -46,7 +46,7 @@ var userLeftovers = []struct {
 	goes  string
 	names []string // none is all
 }{
-	{userdirs.Cache, "what can be made again: proofs of the sandbox, worlds, copies of plugins; and output that waits for review", goes, nil},
+	{userdirs.Cache, "what can be made again: results of sandbox tests, copies of projects and plugins; and output that waits for review", goes, nil},
 	{userdirs.State, "what you have allowed agents, their homes, and what setup has changed, with copies", goes, nil},
 	{userdirs.Data, "adapters that npm has installed to drive agents", goes, []string{"adapters"}},
 	{userdirs.Data, "plugins that you have installed", goesPurge, []string{"plugins", "plugin-data"}},
@@ -201,7 +201,7 @@ func leftovers(env setup.Env, setups []setup.Written) (all []leftover, err error
 		if _, err := os.Lstat(of); !projects[dir] || err != nil {
 			continue
 		}
-		what := "the project's index, records and shadows"
+		what := "the project's index, records and shadow workspaces"
 		if statedir.Dir(dir).HasQueue() {
 			what += ", and what waits there for review (sidecar-ls review list)"
 		}
@@ -286,7 +286,7 @@ func (c *cli) tellUninstall(out uninstallOutcome) error {
 		fmt.Fprintln(c.Out, "removed", path)
 	}
 	for _, s := range out.Setups {
-		fmt.Fprintf(c.Out, "set up: %s, by %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
+		fmt.Fprintf(c.Out, "set up: %s, via %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, l := range out.Left {

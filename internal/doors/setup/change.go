@@ -21,6 +21,7 @@ type Change struct {
 
 	foreign []string // what of it is somebody else's, in sentences
 	did     []done
+	undone  bool // did is taken out
 	family  family
 	project bool
 
@@ -131,7 +132,7 @@ func inside(path, real, root string) error {
 	return nil
 }
 
-// open opens a file of a road.
+// open opens a file of an integration.
 func (e Env) open(f file) (*Change, error) {
 	root := ""
 	if f.project {
@@ -145,7 +146,7 @@ func (e Env) open(f file) (*Change, error) {
 	return c, nil
 }
 
-// change is what makes a file say what a road needs.
+// change is what makes a file say what an integration needs.
 func (e Env) change(f file) (*Change, error) {
 	c, err := e.open(f)
 	if err != nil {
@@ -192,7 +193,7 @@ func (c *Change) show() {
 	}
 	for line := range strings.Lines(c.Diff) {
 		if len(line) > longest {
-			c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(its lines are too long to be shown; this is what changes)\n%s", before, after, outline(c.did))
+			c.Diff = fmt.Sprintf("--- %s\n+++ %s\n(its lines are too long to be shown; this is what changes)\n%s", before, after, outline(c.did, c.undone))
 			return
 		}
 	}

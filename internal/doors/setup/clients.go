@@ -13,16 +13,16 @@ import (
 
 // client is a row of the table.
 type client struct {
-	name, title string
-	tried       string // the version that its configuration was tried with
-	programs    []string
-	dirs        func(Env) []string // of its settings
-	roads       []road
+	name, title  string
+	tried        string // the version that its configuration was tried with
+	programs     []string
+	dirs         func(Env) []string // of its settings
+	integrations []integration
 }
 
-// road is a way of a client to the workspace. It is either written into files,
+// integration is a way of a client to the workspace. It is either written into files,
 // or it has a state of its own.
-type road struct {
+type integration struct {
 	name, what string
 	files      func(Env, Options) []file
 	project    bool     // files can be those of a project
@@ -32,7 +32,7 @@ type road struct {
 	manual     func(Env) []string // what a person does, where nothing is written
 }
 
-// file is what a road needs of a file.
+// file is what an integration needs of a file.
 type file struct {
 	path    string
 	family  family
@@ -47,7 +47,7 @@ func table() []client {
 		{"claude", "Claude Code", "2.1.330", []string{"claude"},
 			func(e Env) []string { return []string{e.claudeDir()} },
 			agent("claude", driven{profile: "claude", program: "claude-agent-acp", core: "claude"}, ownOff, claude, true,
-				"Restart Claude Code; /mcp lists sidecar. What is in a project counts once you have trusted its folder in Claude Code.")},
+				"Restart Claude Code; /mcp lists sidecar. A project's files count once you have trusted its folder in Claude Code.")},
 		{"codex", "Codex CLI", "0.169.0", []string{"codex"},
 			func(e Env) []string { return []string{e.codexDir()} },
 			agent("codex", driven{profile: "codex", program: "codex-acp", core: "codex"}, ownOff, codex, true,
@@ -67,28 +67,28 @@ func table() []client {
 			agent("", driven{profile: "cursor-agent", program: "cursor-agent"}, ownToo, cursor, true, "Restart Cursor, and switch sidecar on in its list of MCP servers.")},
 		{"vscode", "Visual Studio Code", "", []string{"code", "code-insiders", "codium"},
 			func(e Env) []string { return []string{e.home(".vscode")} },
-			[]road{
+			[]integration{
 				{name: "mcp", what: "Agents in VS Code call the tools of the window's server: the extension announces it to them.", state: vscodeState},
 				{name: "ide", what: "The extension shows what waits for review, asks, and starts the server.", state: vscodeState,
 					manual: says("Install the extension: code --install-extension FILE.vsix. The repository of sidecar-ls makes that file by `make vsix`.")},
 			}},
 		{"nvim", "Neovim", "0.7.2", []string{"nvim"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "nvim")} },
-			[]road{{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.", files: neovim,
+			[]integration{{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.", files: neovim,
 				notes: []string{"Restart Neovim: the plug-in starts with the first file of a project. :SidecarAgent starts an agent, :SidecarReview lists what is pending, :help sidecar says the rest. For options, call require('sidecar').setup { … } there; editors/nvim/README.md lists them."}}}},
 		{"emacs", "Emacs", "", []string{"emacs"},
 			func(e Env) []string {
 				return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "emacs"), e.home(".emacs.d")}
 			},
-			[]road{editor("editors/emacs",
+			[]integration{editor("editors/emacs",
 				"Emacs loads the plug-in from the directory editors/emacs of the repository. Put this into your init file:\n\n(add-to-list 'load-path \"/path/to/sidecar-ls/editors/emacs\")\n(require 'sidecar)\n(sidecar-setup)\n(global-set-key (kbd \"C-c s\") sidecar-map)")}},
 		{"helix", "Helix", "", []string{"hx", "helix"},
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "helix")} },
-			[]road{editor("editors/helix",
+			[]integration{editor("editors/helix",
 				"Helix has a list of servers for each language, which replaces the language's own; so setup does not write it. Put this into languages.toml of its configuration directory, and add sidecar-ls to the list of each language that you want it for:\n\n[language-server.sidecar-ls]\ncommand = \"sidecar-ls\"\nargs = [\"serve\"]\n\n[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\", \"sidecar-ls\"]")}},
 		{"zed", "Zed", "", []string{"zed", "zeditor"},
 			func(e Env) []string { return []string{e.zedDir()} },
-			[]road{
+			[]integration{
 				{name: "mcp", what: ownToo, files: zed,
 					notes: []string{"Zed reads its settings at once; the agent panel's settings list sidecar."}},
 				editor("editors/zed", "Zed starts a server that it does not know only through an extension. With Rust from rustup, run `zed: install dev extension` and choose the directory editors/zed of the repository."),
@@ -123,12 +123,12 @@ func (d driven) missing(e Env) string {
 	return ""
 }
 
-// agent is the roads of an agent. program is what `run` starts; without one it
-// has no such road.
-func agent(program string, acp driven, what string, files func(Env, Options) []file, project bool, notes ...string) []road {
-	return []road{
+// agent is the integrations of an agent. program is what `run` starts; without one it
+// has no such integration.
+func agent(program string, acp driven, what string, files func(Env, Options) []file, project bool, notes ...string) []integration {
+	return []integration{
 		{name: "mcp", what: what, files: files, project: project, notes: notes},
-		{name: "world", what: "The whole program runs over a view of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
+		{name: "world", what: "The whole program runs on a private copy of the workspace, and what it writes waits for review.", state: func(e Env) (string, string, string) {
 			if program == "" {
 				return Unavailable, "this is a program with windows, which does not run in a private copy of the folder", ""
 			}
@@ -137,7 +137,7 @@ func agent(program string, acp driven, what string, files func(Env, Options) []f
 			}
 			return Available, "", "sidecar-ls run -- " + program
 		}},
-		hookRoad(program),
+		hookIntegration(program),
 		{name: "ide", what: "The agent shows its own edits in the review.", state: func(e Env) (string, string, string) {
 			how, ok := looksForEditor[program]
 			switch {
@@ -171,16 +171,16 @@ var hooked = map[string]struct {
 }{
 	"claude": {func(e Env) string { return filepath.Join(e.claudeDir(), "settings.json") }, ".claude/settings.local.json", "PreToolUse", strictJSON, []string{
 		"Restart Claude Code; /hooks lists it.",
-		"What `claude -p` would ask about is asked in the editor with: claude -p --permission-prompt-tool mcp__sidecar__approve"}},
+		"To be asked in the editor by `claude -p`, too: claude -p --permission-prompt-tool mcp__sidecar__approve"}},
 	"codex": {func(e Env) string { return filepath.Join(e.codexDir(), "hooks.json") }, ".codex/hooks.json", "PreToolUse", strictJSON, []string{
 		"Codex runs a hook only once you have trusted it, in its terminal with /hooks; `codex exec` leaves out what is not trusted, and says nothing."}},
 	"gemini": {func(e Env) string { return e.home(".gemini/settings.json") }, ".gemini/settings.json", "BeforeTool", jsonc, []string{
 		"Restart Gemini CLI; /hooks panel lists it."}},
 }
 
-// hookRoad is the road by which an agent asks about its own tools.
-func hookRoad(program string) road {
-	r := road{name: "hook", what: "The agent asks before it uses its own tools: its edits and searches lead to ours, and its commands run over a view of the workspace."}
+// hookIntegration is the integration by which an agent asks about its own tools.
+func hookIntegration(program string) integration {
+	r := integration{name: "hook", what: "The agent asks before it uses its own tools: its edits and searches lead to ours, and its commands run on a private copy of the workspace."}
 	h, ok := hooked[program]
 	if !ok {
 		r.state = func(Env) (string, string, string) {
@@ -217,9 +217,9 @@ var looksForEditor = map[string]struct{ command, why string }{
 	"gemini": {"/ide enable", "typed in Gemini CLI, in the terminal of VS Code or of an editor made from it. In other terminals Gemini CLI refuses"},
 }
 
-// editor is the road of an editor that a person sets up by hand.
-func editor(dir, how string) road {
-	return road{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.",
+// editor is the integration of an editor that a person sets up by hand.
+func editor(dir, how string) integration {
+	return integration{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.",
 		state: func(Env) (string, string, string) {
 			return Off, "whether it is set up can't be seen from its files; " + dir + "/README.md says how", ""
 		},

@@ -39,9 +39,9 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestRoads: every client says something of every road, and what is asked for
+// TestIntegrations: every client says something of every integration, and what is asked for
 // and is not there is refused or told.
-func TestRoads(t *testing.T) {
+func TestIntegrations(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range w.env.List(t.Context(), false) {
 		if c.Found || len(c.Roads) == 0 {

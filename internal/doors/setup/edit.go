@@ -257,9 +257,9 @@ func settle(d document, want map[string]any) {
 	}
 }
 
-// outline says what items put into a file, for a file whose lines are too long to
-// be shown.
-func outline(did []done) string {
+// outline says what items put into a file, or what of them is taken out, for a file whose
+// lines are too long to be shown.
+func outline(did []done, undone bool) string {
 	var b strings.Builder
 	for _, it := range did {
 		data, err := json.Marshal(it.Value)
@@ -267,7 +267,10 @@ func outline(did []done) string {
 			continue
 		}
 		sign := "+ "
-		if it.Had != "" {
+		switch {
+		case undone:
+			sign = "- "
+		case it.Had != "":
 			sign = "~ "
 		}
 		b.WriteString(sign + shown(it.Path) + ": " + string(data) + "\n")

@@ -44,7 +44,7 @@ func TestHookRoad(t *testing.T) {
 				}
 				for _, c := range w.env.List(t.Context(), false) {
 					for _, r := range c.Roads {
-						if c.Name == client && r.Road == "hook" && (r.State != On || r.Command != "sidecar-ls setup "+client+" --road=hook") {
+						if c.Name == client && r.Road == "hook" && (r.State != On || r.Command != "sidecar-ls setup "+client+" --via hook") {
 							t.Errorf("%+v", r)
 						}
 					}
@@ -60,7 +60,7 @@ func TestHookRoad(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	if _, err := w.env.Plan("claude", Options{Roads: []string{"mcp", "hook"}}); err == nil || !strings.Contains(err.Error(), "one way at a time") {
+	if _, err := w.env.Plan("claude", Options{Roads: []string{"mcp", "hook"}}); err == nil || !strings.Contains(err.Error(), "one integration at a time") {
 		t.Error(err)
 	}
 	if _, err := w.env.Plan("cursor", Options{Roads: []string{"hook"}}); err == nil || !strings.Contains(err.Error(), "no hooks that sidecar-ls answers") {

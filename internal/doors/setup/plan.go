@@ -51,22 +51,22 @@ func (e Env) scope(o Options) (string, error) {
 	return filepath.EvalSymlinks(e.Dir)
 }
 
-// chosen are the roads of a client that options ask for.
-func chosen(row client, o Options) ([]road, error) {
-	var out []road
+// chosen are the integrations of a client that options ask for.
+func chosen(row client, o Options) ([]integration, error) {
+	var out []integration
 	for _, name := range o.Roads {
-		i := slices.IndexFunc(row.roads, func(r road) bool { return r.name == name })
+		i := slices.IndexFunc(row.integrations, func(r integration) bool { return r.name == name })
 		if i < 0 {
 			var names []string
-			for _, r := range row.roads {
+			for _, r := range row.integrations {
 				names = append(names, r.name)
 			}
-			return nil, fmt.Errorf("%s has no way %q into the workspace; it has %s", row.title, name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s has no integration %q; it has %s", row.title, name, strings.Join(names, ", "))
 		}
-		out = append(out, row.roads[i])
+		out = append(out, row.integrations[i])
 	}
 	if len(o.Roads) == 0 {
-		for _, r := range row.roads {
+		for _, r := range row.integrations {
 			if (r.files != nil || r.manual != nil) && !r.named {
 				out = append(out, r)
 			}
@@ -81,7 +81,7 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	roads, err := chosen(row, o)
+	integrations, err := chosen(row, o)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 	}
 	p := &Plan{Client: row.name, Title: row.title}
 	written := ""
-	for _, r := range roads {
+	for _, r := range integrations {
 		if r.files == nil {
 			note, err := e.note(row, r)
 			if err != nil {
@@ -104,7 +104,7 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 			return nil, fmt.Errorf("setup knows no file of a project for %s; leave out --project", row.title)
 		}
 		if written != "" {
-			return nil, fmt.Errorf("setup writes one way at a time; run it for %s and for %s", written, r.name)
+			return nil, fmt.Errorf("setup writes one integration at a time; run it for %s and for %s", written, r.name)
 		}
 		files, err := e.filesOf(row, r, o)
 		if err != nil {
@@ -127,13 +127,13 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 		}
 		p.Notes = append(p.Notes, r.notes...)
 		if row.tried == "" {
-			p.Notes = append(p.Notes, "What was written follows the documentation of "+row.title+", and was not tried with it.")
+			p.Notes = append(p.Notes, "The entry follows the documentation of "+row.title+"; it was not tried with it.")
 		}
 		if _, found := e.find(row); !found {
-			p.Notes = append(p.Notes, row.title+" was not found here; what is written waits for it.")
+			p.Notes = append(p.Notes, row.title+" was not found here; the files wait for it.")
 		}
 		if !o.Project && e.Command != "sidecar-ls" {
-			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so what is written names this file: "+e.Command)
+			p.Notes = append(p.Notes, "sidecar-ls is not in your PATH, so the files name this program: "+e.Command)
 		}
 		if o.Project {
 			if _, err := e.Look("sidecar-ls"); err != nil {
@@ -151,8 +151,8 @@ func (e Env) Plan(name string, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// filesOf are the files of a road, with what the options ask for.
-func (e Env) filesOf(row client, r road, o Options) ([]file, error) {
+// filesOf are the files of an integration, with what the options ask for.
+func (e Env) filesOf(row client, r integration, o Options) ([]file, error) {
 	if o.Review && r.name == "mcp" {
 		o.OnlyOurs = true
 	}
@@ -174,15 +174,15 @@ func (e Env) filesOf(row client, r road, o Options) ([]file, error) {
 	return append(files, f...), nil
 }
 
-// turnsOff reports whether a road can turn off the agent's own tools.
-func (e Env) turnsOff(r road, o Options) bool {
+// turnsOff reports whether an integration can turn off the agent's own tools.
+func (e Env) turnsOff(r integration, o Options) bool {
 	with, without := o, o
 	with.OnlyOurs, without.OnlyOurs = true, false
 	return r.files != nil && !reflect.DeepEqual(r.files(e, with), r.files(e, without))
 }
 
-// note is what a person does for a road that is not written.
-func (e Env) note(row client, r road) (string, error) {
+// note is what a person does for an integration that is not written.
+func (e Env) note(row client, r integration) (string, error) {
 	if r.manual != nil {
 		return strings.Join(r.manual(e), "\n"), nil
 	}
@@ -191,7 +191,7 @@ func (e Env) note(row client, r road) (string, error) {
 	case Available:
 		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command), nil
 	case Unavailable:
-		return "", fmt.Errorf("%s is no way for %s: %s", r.name, row.title, why)
+		return "", fmt.Errorf("the integration %s is not there for %s: %s", r.name, row.title, why)
 	}
 	return fmt.Sprintf("%s: %s.", r.name, why), nil
 }

@@ -55,11 +55,11 @@ func (e Env) CanReview(name string, o Options) (can, does bool) {
 	if err != nil {
 		return false, false
 	}
-	roads, err := chosen(row, o)
+	integrations, err := chosen(row, o)
 	if err != nil {
 		return false, false
 	}
-	for _, r := range roads {
+	for _, r := range integrations {
 		if r.files != nil && (r.name == "hook" || e.turnsOff(r, o)) {
 			return true, e.isReviewed(row, o)
 		}
@@ -76,7 +76,7 @@ func ToolsOff(e Env, name string) (undo string, off bool) {
 	}
 	for _, project := range []bool{true, false} {
 		o := Options{Project: project, OnlyOurs: true}
-		mcp := row.road("mcp")
+		mcp := row.integration("mcp")
 		if mcp.files == nil || project && !mcp.project || !e.turnsOff(mcp, o) {
 			continue
 		}
@@ -100,12 +100,12 @@ func (e Env) isReviewed(row client, o Options) bool {
 	o.Review, o.OnlyOurs = false, true
 	for _, project := range []bool{false, o.Project} {
 		o.Project = project
-		if mcp := row.road("mcp"); e.turnsOff(mcp, o) {
+		if mcp := row.integration("mcp"); e.turnsOff(mcp, o) {
 			if state, _ := e.written(mcp.files(e, o)); state == On {
 				return true
 			}
 		}
-		if hook := row.road("hook"); hook.files != nil {
+		if hook := row.integration("hook"); hook.files != nil {
 			if state, _ := e.written(hook.files(e, o)); state == On {
 				return true
 			}
@@ -114,24 +114,24 @@ func (e Env) isReviewed(row client, o Options) bool {
 	return false
 }
 
-func (c client) road(name string) road {
-	if i := slices.IndexFunc(c.roads, func(r road) bool { return r.name == name }); i >= 0 {
-		return c.roads[i]
+func (c client) integration(name string) integration {
+	if i := slices.IndexFunc(c.integrations, func(r integration) bool { return r.name == name }); i >= 0 {
+		return c.integrations[i]
 	}
-	return road{}
+	return integration{}
 }
 
-// truth is what a person has to know of the edits once a road is set up.
+// truth is what a person has to know of the edits once an integration is set up.
 func (e Env) truth(row client, written string, o Options) []string {
 	if written != "mcp" && written != "hook" {
 		return nil
 	}
 	var notes []string
-	if written == "hook" && e.look(row, row.road("mcp")).State != On {
+	if written == "hook" && e.look(row, row.integration("mcp")).State != On {
 		notes = append(notes, row.title+" needs our tools, too: sidecar-ls setup "+row.name)
 	}
 	mode := e.mode(o.Project)
-	can := e.turnsOff(row.road("mcp"), o)
+	can := e.turnsOff(row.integration("mcp"), o)
 	off := o.OnlyOurs || written == "hook"
 	run := ""
 	if state, _, command := row.world(e); state == Available {
@@ -141,7 +141,7 @@ func (e Env) truth(row client, written string, o Options) []string {
 	case o.Review, off && mode.Holds, e.isReviewed(row, o):
 		return append(notes, "All edits of "+row.title+" wait for your review, in your editor or in: sidecar-ls review")
 	case off:
-		return append(notes, fmt.Sprintf("What %s edits with our tools does not wait for review: your mode is %s. Choose the one that holds edits: sidecar-ls mode review", row.title, mode.Name))
+		return append(notes, fmt.Sprintf("Edits that %s makes with our tools don't wait for review: your mode is %s. To have them wait: sidecar-ls mode review", row.title, mode.Name))
 	}
 	text := "Edits that " + row.title + " makes with its own tools are not reviewed."
 	if can {
@@ -160,9 +160,9 @@ func (e Env) truth(row client, written string, o Options) []string {
 	return append(notes, text)
 }
 
-// world is the state of the road on which the whole program runs in a world.
+// world is the state of the integration on which the whole program runs in a world.
 func (c client) world(e Env) (state, why, command string) {
-	if r := c.road("world"); r.state != nil {
+	if r := c.integration("world"); r.state != nil {
 		return r.state(e)
 	}
 	return Unavailable, "", ""

@@ -33,7 +33,7 @@ type Env struct {
 	// the sandbox.
 	Programs *lookup.Finder
 
-	// Has reports whether this program has a sub-command: roads that need one
+	// Has reports whether this program has a sub-command: integrations that need one
 	// are not there without it.
 	Has func(verb string) bool
 
@@ -78,7 +78,7 @@ func (e Env) home(name string) string { return filepath.Join(e.Home, filepath.Fr
 
 func (e Env) project(name string) string { return filepath.Join(e.Dir, filepath.FromSlash(name)) }
 
-// The states of a road.
+// The states of an integration.
 const (
 	On          = "on"
 	Off         = "off"
@@ -89,18 +89,18 @@ const (
 
 // Client is an agent or editor, as it was found.
 type Client struct {
-	Name    string `json:"name"`
-	Title   string `json:"title"`
-	Found   bool   `json:"found"`
-	Program string `json:"program,omitempty"`
-	Version string `json:"version,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // why what was found does not work
-	Tried   string `json:"tried,omitempty"`   // the version that the configuration was tried with; "" follows its documentation
-	Roads   []Road `json:"roads"`
+	Name    string        `json:"name"`
+	Title   string        `json:"title"`
+	Found   bool          `json:"found"`
+	Program string        `json:"program,omitempty"`
+	Version string        `json:"version,omitempty"`
+	Trouble string        `json:"trouble,omitempty"` // why what was found does not work
+	Tried   string        `json:"tried,omitempty"`   // the version that the configuration was tried with; "" follows its documentation
+	Roads   []Integration `json:"roads"`
 }
 
-// Road is a way of a client to the workspace.
-type Road struct {
+// Integration is a way of a client to the workspace.
+type Integration struct {
 	Road    string `json:"road"`
 	State   string `json:"state"`
 	What    string `json:"what"`              // what it gives, in a sentence
@@ -117,8 +117,8 @@ func Names() []string {
 	return out
 }
 
-// RoadNames are the roads that a client can have.
-func RoadNames() []string { return []string{"mcp", "world", "hook", "ide", "acp"} }
+// Integrations are the names of those that a client can have.
+func Integrations() []string { return []string{"mcp", "world", "hook", "ide", "acp"} }
 
 // List looks at all clients. With versions each program that is found is asked
 // for its own, within a few seconds.
@@ -130,7 +130,7 @@ func (e Env) List(ctx context.Context, versions bool) []Client {
 		if c.Program == "" {
 			c.Trouble = noProgram(e, row, c.Found)
 		}
-		for _, r := range row.roads {
+		for _, r := range row.integrations {
 			c.Roads = append(c.Roads, e.look(row, r))
 		}
 		out = append(out, c)
@@ -192,16 +192,16 @@ func noProgram(e Env, row client, settings bool) string {
 	return ""
 }
 
-// look says how a road is.
-func (e Env) look(row client, r road) Road {
-	out := Road{Road: r.name, What: r.what}
+// look says how an integration is.
+func (e Env) look(row client, r integration) Integration {
+	out := Integration{Road: r.name, What: r.what}
 	if r.files == nil {
 		out.State, out.Why, out.Command = r.state(e)
 		return out
 	}
 	out.Command = "sidecar-ls setup " + row.name
 	if r.named {
-		out.Command += " --road=" + r.name
+		out.Command += " --via " + r.name
 	}
 	out.State, out.Why = e.written(r.files(e, Options{}))
 	if !r.project || e.Dir == "" {

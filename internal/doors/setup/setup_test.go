@@ -127,17 +127,17 @@ func (w *world) want(files map[string]string, what string) {
 	}
 }
 
-func (w *world) state(client, road string) Road {
+func (w *world) state(client, integration string) Integration {
 	w.t.Helper()
 	for _, c := range w.env.List(w.t.Context(), false) {
 		for _, r := range c.Roads {
-			if c.Name == client && r.Road == road {
+			if c.Name == client && r.Road == integration {
 				return r
 			}
 		}
 	}
-	w.t.Fatalf("%s has no road %s", client, road)
-	return Road{}
+	w.t.Fatalf("%s has no integration %s", client, integration)
+	return Integration{}
 }
 
 // TestGolden: each file of testdata is the words of a run, the files before it
@@ -193,7 +193,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			if r := w.state(words[0], "mcp"); r.State != On {
-				t.Errorf("the road is %s: %s", r.State, r.Why)
+				t.Errorf("the integration is %s: %s", r.State, r.Why)
 			}
 			if again := w.plan(words[0], o); len(again.Changes) != 0 {
 				t.Errorf("a second run would change\n%s", again.Changes[0].Diff)
@@ -206,7 +206,7 @@ func TestGolden(t *testing.T) {
 				t.Errorf("records are left: %v, %v", list, err)
 			}
 			if r := w.state(words[0], "mcp"); r.State == On {
-				t.Error("the road is on after undo")
+				t.Error("the integration is on after undo")
 			}
 		})
 	}

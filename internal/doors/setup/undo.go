@@ -84,7 +84,7 @@ func (u *undone) file(r *record, f recordFile) error {
 			u.leave(f, err)
 			return nil
 		}
-		c.family, c.project, c.after, c.Remove = f.Family, r.Project != "", c.before, !c.existed
+		c.family, c.project, c.undone, c.after, c.Remove = f.Family, r.Project != "", true, c.before, !c.existed
 		i, u.changes = len(u.changes), append(u.changes, c)
 	}
 	c := u.changes[i]
@@ -101,7 +101,7 @@ func (u *undone) file(r *record, f recordFile) error {
 	}
 	switch {
 	case sum(c.after) == f.Sum:
-		c.after, c.Remove = copied, !f.Existed
+		c.after, c.Remove, c.did = copied, !f.Existed, append(c.did, f.Did...)
 		u.made = append(u.made, f.Made...)
 	case f.Existed && bytes.Equal(c.after, copied):
 	case f.Family == wholeFile:

@@ -8,7 +8,7 @@ import (
 // withoutRecord takes out what stands in a client's files as setup writes it, where nothing
 // is recorded: the directory of the records may be gone. What it replaced is not known then.
 func (e Env) withoutRecord(row client, o Options, u *undone) error {
-	for _, r := range row.roads {
+	for _, r := range row.integrations {
 		if r.files == nil || len(o.Roads) > 0 && !slices.Contains(o.Roads, r.name) || o.Project && !r.project {
 			continue
 		}
@@ -24,7 +24,7 @@ func (e Env) withoutRecord(row client, o Options, u *undone) error {
 	if len(u.plan.Changes) == 0 {
 		return nil
 	}
-	u.plan.Left = append(u.plan.Left, fmt.Sprintf("The record of what setup did is gone (%s). What looks like its work is taken out; what it replaced can't be brought back.", e.State()))
+	u.plan.Left = append(u.plan.Left, fmt.Sprintf("The record of what setup did is gone (%s). Lines that look like its work are taken out; those that it replaced can't be brought back.", e.State()))
 	if m := e.mode(o.Project); m.Holds {
 		u.plan.Left = append(u.plan.Left, "Your mode stays "+m.Name+". Another one: sidecar-ls mode NAME")
 	}
@@ -73,7 +73,7 @@ func (c *Change) takeOurs(f file) error {
 			there = append(there, done{it.kind, it.path, plain(it.value), "", 0})
 		}
 	}
-	c.did = there
+	c.did, c.undone = there, true
 	c.after, _, err = takeOut(f.family, c.before, there)
 	return err
 }

@@ -156,7 +156,7 @@ func (c *Confiner) copies() bool {
 
 // noWorld is why a command does not run that must have a world.
 func noWorld(want string, err error) error {
-	return &box.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a shadow"}[want], err)}
+	return &box.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a copy of the workspace"}[want], err)}
 }
 
 // realIn are the directories in the root that a command changes for real: its

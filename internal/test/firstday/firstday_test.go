@@ -136,7 +136,7 @@ func (u *user) doctor() {
 	if code != 0 || strings.Contains(out, "FAIL") {
 		u.t.Errorf("exit code %d\n%s", code, out)
 	}
-	for _, want := range []string{"no settings files; the mode is cautious", "nothing was ever held for review here", "a model is shown", "no MCP servers are configured", "sidecar-ls trust yes"} {
+	for _, want := range []string{"no settings files; the mode is cautious", "nothing waits for review", "a model is shown", "no MCP servers are configured", "sidecar-ls trust yes"} {
 		if !strings.Contains(out, want) {
 			u.t.Errorf("doctor does not say %q\n%s", want, out)
 		}

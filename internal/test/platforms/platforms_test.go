@@ -522,7 +522,7 @@ func TestProgram(t *testing.T) {
 		if !strings.Contains(r.Content, "in a copy of the workspace at another path") || !strings.Contains(r.Content, "past the review") {
 			t.Errorf("it does not say where it ran: %s", r.Content)
 		}
-		if out, _ := p.shell("doctor", "--json"); !strings.Contains(out, `"shadow: commands see pending`) {
+		if out, _ := p.shell("doctor", "--json"); !strings.Contains(out, `"run in a copy of the workspace at another path: they see pending`) {
 			t.Errorf("doctor says %s", out)
 		}
 	}

@@ -34,7 +34,7 @@ var completed = []struct{ line, want string }{
 	{"sidecar-ls call read_file path=inner/x", "sidecar-ls call read_file path=inner/x.go"},
 	{"sidecar-ls call read_file path=odd", "sidecar-ls call read_file path=odd$(touch ran)name"},
 	{"sidecar-ls setup cod", "sidecar-ls setup codex"},
-	{"sidecar-ls setup codex --road=wor", "sidecar-ls setup codex --road=world"},
+	{"sidecar-ls setup codex --via=wor", "sidecar-ls setup codex --via=world"},
 	{"sidecar-ls agent pro", "sidecar-ls agent prompt"},
 	{"sidecar-ls agent eval --only=err", "sidecar-ls agent eval --only=error-path"},
 	{"sidecar-ls completion z", "sidecar-ls completion zsh"},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,5 +80,45 @@ func TestMisnamedTool(t *testing.T) {
 	said, _, code := e2e.RunCLI(t, "", "doctor", "--root", dir)
 	if code != 1 || !strings.Contains(said, "there is no tool run_comand; did you mean run_command?") || strings.Contains(said, "mcp_other_search") || strings.Contains(said, "no tool grep") {
 		t.Errorf("exit %d\n%s", code, said)
+	}
+}
+
+// TestDoctorCommands: what commands see is said in words that a new user knows.
+func TestDoctorCommands(t *testing.T) {
+	dir := e2e.WorldProject(t, "overlay", map[string]string{"a.txt": "one\n"})
+	for set, want := range map[string]string{
+		"overlay": "ok    commands    run in an overlay: they see pending and unsaved text, and their changes are reviewed\n",
+		"shadow":  "ok    commands    run in a copy of the workspace: they see pending and unsaved text, and their changes are reviewed\n",
+		"disk":    "ok    commands    run on the disk, by the setting sidecar.commands.world: they see neither pending nor unsaved text, and their changes are not reviewed\n",
+	} {
+		e2e.UserSettings(t, e2e.Object{"commands": e2e.Object{"world": set}})
+		if said, _, _ := e2e.RunCLI(t, "", "doctor", "--root", dir); !strings.Contains(said, want) {
+			t.Errorf("%s: doctor says\n%s", set, said)
+		}
+	}
+}
+
+// inside are words that only this project has, or has for itself.
+var inside = regexp.MustCompile(`(?i)\b(worlds?|roads?|doors?|roof|apart|settles?|settled|harvest\w*)\b`)
+
+// TestPlainWords: what a new user meets first has none of the project's own words.
+func TestPlainWords(t *testing.T) {
+	p := newPerson(t)
+	p.program("claude", "2.1.330 (Claude Code)")
+	for _, args := range [][]string{{"doctor"}, {"mode"}, {"trust"}, {"agent", "list"}, {"review"}, {"setup"}, {"setup", "claude", "--dry-run"}, {"uninstall", "--list"}} {
+		said, stderr, _ := e2e.RunCLI(t, "", append(args, "--root", p.dir)...)
+		said = strings.NewReplacer("docs/world.md", "", "sidecar.commands.world", "", "\n  world  ", "").Replace(said + stderr) // names
+		if found := inside.FindAllString(said, -1); said == "" || found != nil {
+			t.Errorf("%v says %q in\n%s", args, found, said)
+		}
+	}
+	for _, args := range [][]string{{"help"}, {"mcp", "--help"}, {"serve", "--help"}} {
+		said, _, _ := e2e.RunCLI(t, "", args...)
+		if found := inside.FindAllString(said, -1); said == "" || found != nil || strings.Contains(said, "hands over") {
+			t.Errorf("%v says %q:\n%s", args, found, said)
+		}
+	}
+	if inside.FindString("a door and a road") == "" {
+		t.Error("the control")
 	}
 }

@@ -191,7 +191,7 @@ func (u *reader) run(line string) string {
 }
 
 // ofMachine are the lines of doctor that are about the machine.
-var ofMachine = regexp.MustCompile(`(?m)^\S+ +(version|git|programs|sandbox|world|languages) .*$`)
+var ofMachine = regexp.MustCompile(`(?m)^\S+ +(version|git|programs|sandbox|commands|languages) .*$`)
 
 // ofAgents are those about the agents in PATH, which the README has none of.
 var ofAgents = regexp.MustCompile(`(?m)^\S+ +agent .*\n`)

@@ -140,17 +140,22 @@ func TestSetupAsks(t *testing.T) {
 	out, code = p.at(nil, "codex", "--undo")
 	expect(out, code, 1, "nothing was written", true)
 	out, code = p.at(nil, "codex", "--undo", "--yes")
-	expect(out, code, 0, "-[mcp_servers.sidecar]", false)
+	expect(out, code, 0, "config.toml (removed)\n  - [mcp_servers.sidecar]\n", false)
 	out, code = p.at(nil, "codex", "--undo", "--yes")
 	expect(out, code, 0, "nothing of ours in Codex CLI", false)
 	out, code = p.at(nil, "nano")
 	expect(out, code, 2, "it knows claude, codex", false)
 	out, code = p.at(nil, "--yes")
 	expect(out, code, 2, "with the name of a client", false)
-	out, code = p.at(nil, "codex", "--road", "air", "--yes")
-	expect(out, code, 1, "no way", false)
-	out, code = p.at(nil, "vscode", "--road", "ide")
-	expect(out, code, 0, "code --install-extension", false)
+	for _, flag := range []string{"--via", "--road"} { // which was its name
+		out, code = p.at(nil, "codex", flag, "air", "--yes")
+		expect(out, code, 1, `Codex CLI has no integration "air"; it has mcp, world, hook`, false)
+		out, code = p.at(nil, "vscode", flag, "ide")
+		expect(out, code, 0, "code --install-extension", false)
+	}
+	if out, _ = p.at(nil, "--help"); !strings.Contains(out, "-via string") || strings.Contains(out, "road") {
+		t.Errorf("help on setup says\n%s", out)
+	}
 
 	e2e.Write(t, filepath.Join(p.home, ".cursor/mcp.json"), `{"mcpServers": {"sidecar": {"command": "docker"}}}`)
 	out, code = p.at(nil, "cursor")
@@ -217,7 +222,7 @@ func TestSetupRealAgents(t *testing.T) {
 			}
 			name := []string{"claude", "codex"}[i]
 			want := []string{"sidecar: sidecar-ls mcp - ✔ Connected", "sidecar-ls"}[i]
-			for _, only := range []string{"--road=mcp", "--only-ours"} {
+			for _, only := range []string{"--via=mcp", "--only-ours"} {
 				if out, code := p.at(nil, name, "--yes", only); code != 0 {
 					t.Fatal(out)
 				}
@@ -258,7 +263,7 @@ func TestSetupNeovim(t *testing.T) {
 	if out := has(there) + has(help); out != "falsefalse" {
 		t.Fatalf("the control: %s", out)
 	}
-	if out, code := p.at(nil, "nvim", "--yes"); code != 0 || !strings.Contains(out, "(a file of the plug-in, ") {
+	if out, code := p.at(nil, "nvim", "--yes"); code != 0 || !strings.Contains(out, "start/sidecar (the plug-in, ") || strings.Count(out, "sidecar.lua") > 0 {
 		t.Fatal(out)
 	}
 	if out := has(there); out != "true" {

@@ -80,3 +80,31 @@ func TestSetupReview(t *testing.T) {
 		t.Errorf("without review: exit %d\n%s", code, out)
 	}
 }
+
+// TestSetupBrief: a person reads each file and the lines that come, and is asked; a dry run
+// and JSON have the whole diff.
+func TestSetupBrief(t *testing.T) {
+	p := newPerson(t)
+	e2e.Write(t, filepath.Join(p.home, ".claude/settings.json"), "{\n  \"model\": \"opus\",\n  \"permissions\": {\n    \"allow\": [\"Read\"]\n  }\n}\n")
+	shown, out, code := p.typed("y\nn\n", "claude")
+	if code != 1 || !strings.Contains(shown, "Change 3 files? [Y/n]") {
+		t.Fatalf("exit %d\n%s\n%s", code, shown, out)
+	}
+	for _, want := range []string{
+		filepath.Join(p.home, ".claude.json") + " (new)\n  + \"mcpServers\": {\n  +   \"sidecar\": {\n",
+		filepath.Join(p.home, ".claude/settings.json") + "\n  - \"allow\": [\"Read\"]\n  + \"allow\": [\"Read\", \"mcp__sidecar\"],\n  + \"deny\": [",
+		config.UserFile() + " (new)\n  + \"mode\": \"review\"\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+	if lines := strings.Count(out, "\n"); lines > 20 || strings.Contains(out, "opus") || strings.Contains(out, "@@") {
+		t.Errorf("%d lines:\n%s", lines, out)
+	}
+	for _, whole := range []string{"--dry-run", "--json"} {
+		if out, _ := p.at(nil, "claude", "--review", whole); !strings.Contains(out, "opus") || !strings.Contains(out, "@@ -1,6 +1,") {
+			t.Errorf("%s: %s", whole, out)
+		}
+	}
+}

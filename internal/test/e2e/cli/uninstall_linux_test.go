@@ -69,7 +69,7 @@ func TestUninstall(t *testing.T) {
 		}
 	}
 	out := do(0, "uninstall", "--list", "--root", p.dir)
-	for _, want := range []string{"set up: codex, by mcp", "/sidecar-ls", "plugins that you have installed; goes by uninstall --purge", filepath.Join(p.dir, ".sidecar"), "what waits there for review", "The program itself is"} {
+	for _, want := range []string{"set up: codex, via mcp", "/sidecar-ls", "plugins that you have installed; goes by uninstall --purge", filepath.Join(p.dir, ".sidecar"), "what waits there for review", "The program itself is"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

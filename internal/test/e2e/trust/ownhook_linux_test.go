@@ -68,7 +68,7 @@ func TestClaudeHook(t *testing.T) {
 	user := t.TempDir()
 	t.Setenv("HOME", user)
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	if out, stderr, code := inShell(t, dir, "", "setup", "claude", "--road=hook", "--yes"); code != 0 || !strings.Contains(out, "hook claude") {
+	if out, stderr, code := inShell(t, dir, "", "setup", "claude", "--via=hook", "--yes"); code != 0 || !strings.Contains(out, "hook claude") {
 		t.Fatalf("%d %s%s", code, out, stderr)
 	}
 	r := e2e.RunWith(t, dir, asker())
@@ -104,7 +104,7 @@ func TestClaudeHook(t *testing.T) {
 	if len(list) != 1 || list[0].Path != "a.txt" || !strings.HasPrefix(list[0].Session, "claude-") {
 		t.Errorf("pending: %+v", list)
 	}
-	if out, stderr, code := inShell(t, dir, "", "setup", "claude", "--road=hook", "--undo", "--yes"); code != 0 {
+	if out, stderr, code := inShell(t, dir, "", "setup", "claude", "--via=hook", "--undo", "--yes"); code != 0 {
 		t.Errorf("%d %s%s", code, out, stderr)
 	}
 	if data, err := os.ReadFile(filepath.Join(user, ".claude", "settings.json")); err == nil && strings.Contains(string(data), "sidecar") {

@@ -133,7 +133,7 @@ func TestTrustHash(t *testing.T) {
 	}
 	first := trustOf(t, dir).Hash
 	cli(2, "goes with", "--hash", first)
-	cli(1, "nothing was taken", "yes", "--hash", "another")
+	cli(1, "nothing was accepted", "yes", "--hash", "another")
 	if now := trustOf(t, dir); now.Trust != "unknown" || first == "" {
 		t.Errorf("%+v", now)
 	}
@@ -148,9 +148,9 @@ func TestTrustHash(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	e2e.Write(t, file, `{"mode": "plan"}`)
-	cli(0, "Taken: .sidecar/settings.json", "yes", "--hash", shown)
+	cli(0, "Accepted: .sidecar/settings.json", "yes", "--hash", shown)
 	e2e.Write(t, file, `{"mode": "manual"}`)
-	if out := cli(0, `+{"mode": "manual"}`, "yes"); strings.Index(out, "manual") > strings.Index(out, "Taken") {
+	if out := cli(0, `+{"mode": "manual"}`, "yes"); strings.Index(out, "manual") > strings.Index(out, "Accepted") {
 		t.Errorf("it is printed after it was taken: %s", out)
 	}
 	if now := trustOf(t, dir); len(now.Changed) != 0 {

@@ -156,7 +156,7 @@ func TestTrustOfContentAlone(t *testing.T) {
 	if got := mode(); !strings.Contains(got, `= "plan"`) {
 		t.Errorf("it is taken because it was shown: %s", got)
 	}
-	cli("Taken: .sidecar/settings.json", "trust", "yes")
+	cli("Accepted: .sidecar/settings.json", "trust", "yes")
 	if got := mode(); !strings.Contains(got, `= "review"`) || strings.Contains(got, "changed since") {
 		t.Errorf("once it is taken: %s", got)
 	}

@@ -2,6 +2,7 @@ package prose
 
 import (
 	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -55,9 +56,11 @@ func TestAll(t *testing.T) {
 		}
 	}
 	sources, err := fs.Glob(tree, "internal/app/cli/*.go")
-	if err != nil || len(sources) == 0 {
+	setup, failed := fs.Glob(tree, "internal/doors/setup/*.go")
+	if err := errors.Join(err, failed); err != nil || len(sources) == 0 || len(setup) == 0 {
 		t.Fatalf("no sources: %v", err)
 	}
+	sources = append(sources, setup...)
 	for _, name := range sources {
 		if !strings.HasSuffix(name, "_test.go") {
 			for _, text := range literals(t, name, read(t, tree, name)) {

@@ -33,6 +33,7 @@ var phrases = []phrase{
 	{regexp.MustCompile(`(?i)\bhears? (of|nothing)\b`), "gets, is notified of"},
 	{regexp.MustCompile(`(?i)\bsays (no|a) word\b|\bwithout a word\b`), "silent, without a message"},
 	{regexp.MustCompile(`^What [^?]*[^?]$`), "begin with the noun that is meant"},
+	{regexp.MustCompile(`(?i)\broads?\b`), "integration"},
 }
 
 // Check finds what is wrong in one sentence.
