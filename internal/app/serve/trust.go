@@ -25,11 +25,18 @@ type trustAsker struct {
 	work sync.WaitGroup
 
 	mu    sync.Mutex
-	asked map[string]bool // by folder and hash
+	n     int                     // of the latest question
+	asked map[string]bool         // by folder and hash
+	open  map[string]openQuestion // by folder
+}
+
+type openQuestion struct {
+	hash   string
+	cancel context.CancelFunc
 }
 
 func newTrustAsker(c *app.Client, s *seat) *trustAsker {
-	a := &trustAsker{client: c, seat: s, asked: map[string]bool{}}
+	a := &trustAsker{client: c, seat: s, asked: map[string]bool{}, open: map[string]openQuestion{}}
 	a.left, a.end = context.WithCancel(context.Background())
 	return a
 }
@@ -46,21 +53,42 @@ func (a *trustAsker) close() {
 // what was not shown.
 const maxAsked = 256 << 10
 
-// about asks beside what goes on: until there is an answer, the stricter holds.
+// about asks in the background: until there is an answer, the stricter holds. An open
+// question about what is no longer there is withdrawn, as its answer could only fail: an
+// editor may save a file in two writes.
 func (a *trustAsker) about(changed []*trust.State) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := map[string]string{}
+	for _, state := range changed {
+		now[state.Dir] = state.Hash()
+	}
+	for dir, q := range a.open {
+		if now[dir] != q.hash {
+			q.cancel()
+			delete(a.open, dir)
+			delete(a.asked, dir+"\x00"+q.hash)
+		}
+	}
 	for _, state := range changed {
 		id := state.Dir + "\x00" + state.Hash()
-		a.mu.Lock()
 		known := a.asked[id] || state.Refused
 		a.asked[id] = true
-		if number := len(a.asked); !known && a.left.Err() == nil {
-			a.work.Go(func() { a.ask(state, number) })
+		if known || a.left.Err() != nil {
+			continue
 		}
-		a.mu.Unlock()
+		a.n++
+		number := a.n
+		ctx, cancel := context.WithCancel(a.left)
+		a.open[state.Dir] = openQuestion{state.Hash(), cancel}
+		a.work.Go(func() {
+			defer cancel()
+			a.ask(ctx, state, number)
+		})
 	}
 }
 
-func (a *trustAsker) ask(state *trust.State, number int) {
+func (a *trustAsker) ask(ctx context.Context, state *trust.State, number int) {
 	a.client.Log().Warn("trust", "problem", state.Words())
 	shown := a.client.Hide.Shown
 	patch := state.Diff()
@@ -85,7 +113,7 @@ func (a *trustAsker) ask(state *trust.State, number int) {
 	}
 	q.Arguments, _ = json.Marshal(map[string]any{"folder": shown(state.Dir), "files": state.Changed()}) // strings
 	q.Detail = q.Reason + "\n" + q.Body
-	answer, err := a.seat.Approve(a.left, q)
+	answer, err := a.seat.Approve(ctx, q)
 	if err != nil || !answer.Allow && answer.Scope == "" { // no answer is none
 		return
 	}

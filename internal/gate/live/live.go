@@ -134,8 +134,8 @@ func (s *Settings) read() []string {
 	}
 	s.now.Store(set)
 	s.dispatch.Store(ds)
-	if tell, changed := s.changed.Load(), s.Changed(); tell != nil && len(changed) > 0 {
-		(*tell)(changed)
+	if tell := s.changed.Load(); tell != nil {
+		(*tell)(s.Changed())
 	}
 	return append(problems, more...)
 }

@@ -97,8 +97,9 @@ func (s *Settings) Known() func(hash string) bool {
 	}
 }
 
-// OnChange has f told of trusted folders that are not as they were, whenever the
-// settings are read. It must not wait for the settings.
+// OnChange sets the function that is called whenever the settings are read, with the trusted
+// folders that changed since they were trusted; there may be none. It must not wait for the
+// settings.
 func (s *Settings) OnChange(f func([]*trust.State)) { s.changed.Store(&f) }
 
 // Answer is the user's word on what a folder says, which is known by its hash: it is

@@ -1,13 +1,18 @@
 package trust_test
 
 import (
+	"context"
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 const (
@@ -66,12 +71,8 @@ func TestTrustOfContent(t *testing.T) {
 	e2e.Write(t, file("settings.json"), `{"mode": "autonomous", `+looserSettings+`}`)
 	e2e.Write(t, file("hooks.json"), answersHook)
 	list := e2e.HooksOf(r)
-	q := <-questions
-	for _, want := range []string{`+{"mode": "autonomous"`, `-{"toolPermissions"`, "hooks.json", "permissionDecision"} {
-		if !strings.Contains(q, want) {
-			t.Errorf("the question has no %s: %s", want, q)
-		}
-	}
+	// A question about the first file alone, or about a part of it, is withdrawn.
+	asked(t, questions, `+{"mode": "autonomous"`, `-{"toolPermissions"`, "hooks.json", "permissionDecision")
 	holds(r, "while nobody has answered", "review")
 	if on, all := answering(list); on != 0 || all != 2 {
 		t.Errorf("%d of %d hooks that answer may run", on, all)
@@ -85,8 +86,7 @@ func TestTrustOfContent(t *testing.T) {
 	if res := r.Tool("git_log", e2e.Object{}); res.OK || !strings.Contains(res.Content, ".sidecar/hooks.json") {
 		t.Errorf("the hook that is gone holds nothing back: %s", res.Content)
 	}
-	answers <- "Deny"
-	e2e.Until(t, "the no is not kept", func() bool { return trustOf(t, dir).Refused })
+	e2e.Until(t, "the no is not kept", func() bool { return answered(answers, "Deny") && trustOf(t, dir).Refused })
 	holds(r, "after a no", "review")
 
 	// The next server does not ask about that again: the first question is about the
@@ -97,14 +97,11 @@ func TestTrustOfContent(t *testing.T) {
 	e2e.Write(t, file("settings.json"), `{"mode": "plan", `+looserSettings+`}`)
 	list = e2e.HooksOf(r)
 	holds(r, "while nobody has answered again", "plan")
-	if q := <-questions; !strings.Contains(q, `+{"mode": "plan"`) {
-		t.Errorf("it is asked again about what was refused: %s", q)
-	}
+	asked(t, questions, `+{"mode": "plan"`)
 	if on, _ := answering(list); on != 0 {
 		t.Error("a hook may run that was refused")
 	}
-	answers <- "Allow"
-	e2e.Until(t, "the yes is not kept", func() bool { return len(trustOf(t, dir).Changed) == 0 })
+	e2e.Until(t, "the yes is not kept", func() bool { return answered(answers, "Allow") && len(trustOf(t, dir).Changed) == 0 })
 	if on, all := answering(e2e.HooksOf(r)); on != 2 || all != 2 {
 		t.Errorf("control: %d of %d hooks that were taken may run", on, all)
 	}
@@ -119,6 +116,74 @@ func TestTrustOfContent(t *testing.T) {
 			t.Errorf("what was taken: %s", res.Content)
 		}
 	}
+}
+
+// asked reads questions until one has all these texts.
+func asked(t *testing.T, questions <-chan string, want ...string) {
+	t.Helper()
+	for {
+		select {
+		case q := <-questions:
+			if !slices.ContainsFunc(want, func(text string) bool { return !strings.Contains(q, text) }) {
+				return
+			}
+			t.Logf("withdrawn: %s", q)
+		case <-time.After(time.Minute):
+			t.Fatalf("there is no question with %q", want)
+		}
+	}
+}
+
+// answered answers a question that waits; one may have been withdrawn just before.
+func answered(answers chan<- string, title string) bool {
+	select {
+	case answers <- title:
+	default:
+	}
+	return true
+}
+
+// TestStaleTrustQuestion: a question about content that is no longer there is withdrawn, also
+// when the folder is again as it was trusted, and the same content is asked about again.
+func TestStaleTrustQuestion(t *testing.T) {
+	dir := e2e.Project(t, map[string]string{".sidecar/settings.json": `{"mode": "review"}`})
+	file := filepath.Join(dir, ".sidecar", "settings.json")
+	r := e2e.ServeSelf(t, dir, fakeeditor.Options{InitializationOptions: e2e.Object{"sidecar": e2e.Object{"workspace": e2e.Object{"trust": "trusted"}}}})
+	open, withdrawn := make(chan string, 16), make(chan string, 16)
+	r.Answer("window/showMessageRequest", func(ctx context.Context, params json.RawMessage) (any, error) {
+		open <- string(params)
+		<-ctx.Done()
+		withdrawn <- string(params)
+		return nil, ctx.Err()
+	})
+	replace := func(mode string) {
+		t.Helper()
+		e2e.Write(t, file+".new", `{"mode": "`+mode+`"}`)
+		if err := ownfile.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+		e2e.HooksOf(r) // which reads the settings
+	}
+	wait := func(from <-chan string, mode string) {
+		t.Helper()
+		select {
+		case q := <-from:
+			if !strings.Contains(q, mode) {
+				t.Errorf("%s, want one about %s", q, mode)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("nothing about %s", mode)
+		}
+	}
+	replace("autonomous")
+	wait(open, "autonomous")
+	replace("audit")
+	wait(withdrawn, "autonomous")
+	wait(open, "audit")
+	replace("review")
+	wait(withdrawn, "audit")
+	replace("autonomous")
+	wait(open, "autonomous")
 }
 
 // TestTrustOfContentAlone: with nobody to ask, the stricter value holds, and the log says so; the
