@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
@@ -106,11 +108,27 @@ func linkedDirs(repo *gitrepo.Repo) []string {
 	dirs := []string{repo.GitDir}
 	for _, name := range box.GitData {
 		dir := filepath.Join(repo.CommonDir, name)
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && name == logsDir {
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
+}
+
+// logsDir is one of box.GitData that a bare repository has none of until it needs one.
+const logsDir = "logs"
+
+// makeLogs has a command that changes a repository elsewhere find a place for its logs:
+// without one git moves HEAD's log, and then not the branch.
+func (s *Spec) makeLogs() {
+	for _, dir := range s.gitDirs {
+		if filepath.Base(dir) != logsDir || !slices.Contains(s.Writable, dir) {
+			continue
+		}
+		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			s.Writable = slices.DeleteFunc(slices.Clone(s.Writable), func(at string) bool { return at == dir })
+		}
+	}
 }
 
 // home is the home that child processes have.
