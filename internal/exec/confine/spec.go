@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
@@ -96,7 +97,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 			}
 		}
 		if real, err := filepath.EvalSymlinks(root); err == nil && real == repo.Dir {
-			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir}
+			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir, Settings: func(file string) ([]byte, error) { return gitconfig.Moved(file, repo.GitDir) }}
 		}
 	}
 	return spec, nil

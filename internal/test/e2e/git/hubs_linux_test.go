@@ -84,3 +84,27 @@ func TestReflogsOfAHub(t *testing.T) {
 		})
 	}
 }
+
+// TestSettingsOfAHub: git has the same settings in a command as outside, also those that the
+// hub's settings include by a path of their own, or for one tree alone.
+func TestSettingsOfAHub(t *testing.T) {
+	tree, top := hub(t, `
+		git config include.path inc; printf '[alias]\n\thi = log -1 --format=hi-%%s\n[x]\n\tinc = yes\n[include]\n\tpath = sub/inc2\n' > inc
+		mkdir sub; git config -f sub/inc2 x.inc2 yes; git config -f mine x.mine yes; git config -f others x.others yes; git config -f branch x.branch yes; git config -f all x.all yes
+		git config includeIf.gitdir:$TOP/hub/worktrees/tree.path mine; git config includeIf.gitdir:tree2.path others; git config includeIf.onbranch:side.path branch
+		git config includeIf.gitdir:./.path all; git config http.extraHeader "Authorization: secret"
+		git config extensions.worktreeConfig true; git config --worktree core.bare true; git config --unset core.bare`)
+	inHub(t, top, tree, "git config --worktree include.path ../../inc3; git config -f ../hub/inc3 x.inc3 yes; git config --worktree user.name InTree")
+	want := inHub(t, top, tree, "git config --get-regexp '^x\\.|^user\\.name' | sort")
+	if strings.Count(want, "yes") != 6 || strings.Contains(want, "others") {
+		t.Fatalf("outside there are\n%s", want)
+	}
+	r := e2e.WorldIn(t, tree)
+	for _, mode := range []string{"review", "audit", "autonomous"} {
+		r.Mode(mode)
+		said := r.Ran(`git config --get-regexp '^x\.|^user\.name' | sort; git config --get-regexp '^http\.'; git hi; git config core.bare || git rev-parse --is-bare-repository`, want, "hi-base\n", "false\n")
+		if strings.Contains(said, "secret") {
+			t.Errorf("%s: commands read %s", mode, said)
+		}
+	}
+}
