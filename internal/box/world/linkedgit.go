@@ -24,6 +24,7 @@ func lendRepository(w *world, l *Linked) error {
 		l = nil
 	}
 	if l == nil && w.linked != nil {
+		noteLost(w)
 		bringBack(w)
 		if err := osfile.RemoveAll(privateOf(w)); err != nil {
 			return err

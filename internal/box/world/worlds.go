@@ -44,6 +44,7 @@ type world struct {
 	linked *Linked           // where that is, if it is not in the folder
 	told   map[string]string // what was said of the repository that commands have
 	away   []string          // files of which the stash of commands has what the view has
+	lost   []string          // sentences about what went with an earlier one, for the next harvest
 
 	closed bool // its session has ended
 
@@ -404,6 +405,7 @@ func (w *world) dropGit() {
 	now := gitStateOf(repositoryOf(w))
 	private := privateOf(w)
 	if _, err := os.Lstat(private); err == nil && w.git != now {
+		noteLost(w)
 		bringBack(w)
 		_ = osfile.RemoveAll(private)
 		w.committed, w.reported = "", nil

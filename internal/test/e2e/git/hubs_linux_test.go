@@ -108,3 +108,48 @@ func TestSettingsOfAHub(t *testing.T) {
 		}
 	}
 }
+
+// TestBorrowedObjects: where a repository borrows objects that commands can't read, the
+// result says what to do, once. With that git works in all modes, and commits come back.
+func TestBorrowedObjects(t *testing.T) {
+	for name, make := range map[string]string{
+		"shared":             "git clone -q --shared from tree",
+		"a hub that borrows": "git clone -q --bare --shared from hub; echo ../../from/.git/objects > hub/objects/info/alternates; git -C hub worktree add -q -b side ../tree main",
+		"twice":              "git clone -q --bare --shared from hub; git clone -q --shared hub tree",
+	} {
+		t.Run(name, func(t *testing.T) {
+			e2e.WorldProject(t, "overlay", nil)
+			top, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree := filepath.Join(top, "tree")
+			inHub(t, top, top, "git init -q -b main from; echo a > from/a.txt; git -C from add .; git -C from commit -qm base; "+make+"; cd tree; git config user.name A; git config user.email a@example.org")
+			r := e2e.WorldIn(t, tree)
+			e2e.Command[e2e.Object](r, "sidecar.session.open", e2e.Object{"id": "another", "mode": "review"})
+			said := r.In("another", "run_command", e2e.Object{"command": "git log --format=%s"}).Content
+			for _, want := range []string{"borrows objects from " + top, "/objects (objects/info/alternates)", "sidecar.sandbox.readOnly"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("no %q in\n%s", want, said)
+				}
+			}
+			if said := r.In("another", "run_command", e2e.Object{"command": "true"}).Content; strings.Contains(said, "borrows") {
+				t.Errorf("said again: %s", said)
+			}
+			e2e.UserSettings(t, e2e.Object{"commands.world": "overlay", "toolPermissions": e2e.Object{"run_command": "allow"}, "sandbox.readOnly": []string{filepath.Join(top, "from", ".git", "objects"), filepath.Join(top, "hub", "objects")}})
+			r = e2e.WorldIn(t, tree)
+			want := ""
+			for _, mode := range []string{"review", "audit", "autonomous"} {
+				r.Mode(mode)
+				want = mode + "\n" + want
+				if said := r.Ran("git status --porcelain && echo more >> a.txt && git commit -qam "+mode+" && git log --format=%s", want+"base\n"); strings.Contains(said, "borrows") {
+					t.Errorf("%s: %s", mode, said)
+				}
+				r.Accept(e2e.Object{})
+				if got := inHub(t, top, tree, "git status --porcelain; git log --format=%s; git fsck"); got != want+"base\n" {
+					t.Errorf("%s: the repository has %q", mode, got)
+				}
+			}
+		})
+	}
+}
