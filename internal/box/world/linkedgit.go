@@ -23,6 +23,11 @@ func lendRepository(w *world, l *Linked) error {
 	if w.kind != Overlay {
 		l = nil
 	}
+	if l != nil && inTables(l.Common) {
+		if l = nil; isNews(w, "tables", "linked") {
+			w.lost = append(w.lost, "The repository of this working tree keeps references in tables (reftable), which can't be copied for commands: where edits wait they can't commit or change branches. git_commit can; git refs migrate --ref-format=files changes how it keeps them.")
+		}
+	}
 	if l == nil && w.linked != nil {
 		noteLost(w)
 		bringBack(w)

@@ -90,3 +90,41 @@ func TestOnlyStashed(t *testing.T) {
 		t.Errorf("of the user's own text: %q", h.Said)
 	}
 }
+
+// References in tables are not read. What commands did to them is said, and where they have
+// no repository for themselves, why.
+func TestTables(t *testing.T) {
+	for _, c := range []struct{ name, kind, line, says string }{
+		{"changed", "tables", "echo x >> .git/reftable/tables.list", "references in tables (reftable), so what this session's commands committed"},
+		{"as they were", "tables", "cat .git/reftable/tables.list; git status", ""},
+		{"a control", "files", "echo x >> a.txt; git commit -qam x", ""},
+		{"a linked tree", "tables, linked", "cat .git", "can't commit or change branches"},
+		{"a linked tree, a control", "files, linked", "echo x >> a.txt; git commit -qam x", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := gitRig(t)
+			if strings.HasPrefix(c.kind, "tables") {
+				r.write(".git/reftable/tables.list", "one\n")
+			}
+			if strings.HasSuffix(c.kind, "linked") {
+				tree := filepath.Join(t.TempDir(), "tree")
+				r.git("worktree", "add", "-q", "-b", "tree", tree)
+				r.into(tree)
+				r.linked = linkedAt(r.root)
+			}
+			out, h := r.run(c.line)
+			if said := strings.Join(h.Said, "\n"); !strings.Contains(said, c.says) || c.says == "" && said != "" {
+				t.Errorf("said %q", said)
+			}
+			if want := strings.HasPrefix(c.kind, "files"); want != (len(h.Commits) == 1) {
+				t.Errorf("commits: %+v", h.Commits)
+			}
+			if c.line == "cat .git" && !strings.HasPrefix(out, "gitdir: ") {
+				t.Errorf("commands have %q", out)
+			}
+			if _, h := r.run("git status"); len(h.Said) != 0 {
+				t.Errorf("said again: %q", h.Said)
+			}
+		})
+	}
+}

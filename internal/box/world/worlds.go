@@ -381,11 +381,11 @@ func (v view) over() (names []string) {
 }
 
 // gitState tells whether the folder's repository was changed by somebody else.
-type gitState struct{ head, index, packed, refs stamp }
+type gitState struct{ head, index, packed, tables, refs stamp }
 
 func gitStateOf(r repository) gitState {
 	at := func(dir, name string) stamp { return stampOf(filepath.Join(dir, name)) }
-	g := gitState{at(r.own, "HEAD"), at(r.own, "index"), at(r.common, "packed-refs"), stamp{}}
+	g := gitState{at(r.own, "HEAD"), at(r.own, "index"), at(r.common, "packed-refs"), at(r.common, tablesDir+"/tables.list"), stamp{}}
 	// The newest of the directories of references: each new or removed one shows there, and each
 	// change of one, because git renames a file into its place.
 	_ = filepath.WalkDir(filepath.Join(r.common, "refs"), func(path string, d fs.DirEntry, err error) error {

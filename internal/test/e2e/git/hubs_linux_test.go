@@ -153,3 +153,38 @@ func TestBorrowedObjects(t *testing.T) {
 		})
 	}
 }
+
+// TestSparseHub: in a sparse checkout of a hub git says the same in a command as outside, no
+// file outside of the set is deleted, and what a commit changes there is said.
+func TestSparseHub(t *testing.T) {
+	for name, set := range map[string]string{"cone": "--cone lib", "no cone": "--no-cone /lib/ /a.txt", "sparse index": "--cone --sparse-index lib"} {
+		t.Run(name, func(t *testing.T) {
+			tree, top := hub(t, `git -C ../src switch -qc more; for f in lib/b.txt docs/c.txt docs/new.txt; do echo more >> ../src/$f; done; git -C ../src add .; git -C ../src commit -qm more; git fetch -q ../src more:more`)
+			inHub(t, top, tree, "git sparse-checkout set "+set)
+			r := e2e.WorldIn(t, tree)
+			state := "git status; git ls-files; ls; git sparse-checkout list"
+			outside := inHub(t, top, tree, state)
+			for _, mode := range []string{"review", "audit", "autonomous"} {
+				r.Mode(mode)
+				r.Ran(state, outside)
+			}
+			r.Mode("audit")
+			r.Ran("git cherry-pick more", "Queued as commit 1 of this batch: more.", "made without a part: what it changes of docs/c.txt, docs/new.txt is in no file")
+			r.IsQueued("lib/b.txt")
+			r.Accept(e2e.Object{})
+			if got := inHub(t, top, tree, "git status --porcelain; git show --format=%s --name-status HEAD; git ls-files docs"); got != "more\n\nM\tlib/b.txt\ndocs/c.txt\n" {
+				t.Errorf("the repository has\n%s", got)
+			}
+			r.Ran("git rm -rq --sparse docs; git commit -qm 'without docs'", `The commit "without docs" is not queued: what it changes of docs/c.txt is in no file of the working tree`)
+			r.IsQueued()
+			r.Ran("git rm -q --cached lib/b.txt; git commit -qm untracked", `The commit "untracked" is not queued`)
+			if said := r.Ran("git add -f lib/b.txt; git rm -q a.txt; echo new > lib/new.txt; git add lib/new.txt; git commit -qm seen", "Queued as commit 1 of this batch: seen."); strings.Contains(said, "without a part: what it changes of a.txt") || strings.Contains(said, "new.txt is in no") {
+				t.Errorf("of what is seen: %s", said)
+			}
+			r.Accept(e2e.Object{})
+			r.Mode("review")
+			r.Ran("echo x >> lib/b.txt; git commit -qam x; git rm -q lib/b.txt; git commit -qm gone", `The commit "x" waits`, `The commit "gone" waits`)
+			r.IsQueued("lib/b.txt")
+		})
+	}
+}
