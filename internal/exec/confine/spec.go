@@ -75,11 +75,10 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if level >= box.Bubblewrap {
 		spec.Env = withoutVCS(spec.Env, root)
 	}
-	gitDir := ""
-	if repoErr == nil {
-		gitDir = repo.GitDir
+	if repoErr != nil {
+		repo = nil
 	}
-	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
+	if err := writeGitConfig(home, repo, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
 		return spec, err
 	}
 	if err := writeLogin(home); err != nil {

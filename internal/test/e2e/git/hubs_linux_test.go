@@ -188,3 +188,62 @@ func TestSparseHub(t *testing.T) {
 		})
 	}
 }
+
+// TestSafeDirectory: a repository of another user, which the user's settings allow, is
+// allowed in commands, and no other is.
+func TestSafeDirectory(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		tree, top := hub(t, "")
+		settings := filepath.Join(t.TempDir(), "gitconfig")
+		t.Setenv("GIT_CONFIG_GLOBAL", settings)
+		inHub(t, top, tree, "git config --global --add safe.directory /other")
+		want := ""
+		if allowed {
+			inHub(t, top, tree, "git config --global --add safe.directory $TOP/tree")
+			want = tree + "\n"
+		}
+		r := e2e.WorldIn(t, tree)
+		for _, mode := range []string{"review", "autonomous"} {
+			r.Mode(mode)
+			if said := r.Ran("git config --get-all safe.directory || echo none", want); strings.Contains(said, "/other") || allowed == strings.Contains(said, "none") {
+				t.Errorf("%s: %s", mode, said)
+			}
+		}
+		if os.Geteuid() != 0 || !allowed {
+			continue
+		}
+		inHub(t, top, top, "chown -R 12345:12345 hub tree/.git") // which only root can do
+		r.Ran("git log -1 --format=%s", "base\n")
+	}
+}
+
+// TestSeparateGitDir: why a repository elsewhere is not used is said with what to do, and
+// with that it is used in all modes.
+func TestSeparateGitDir(t *testing.T) {
+	e2e.WorldProject(t, "overlay", nil)
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(top, "tree")
+	inHub(t, top, top, "git init -q -b main --separate-git-dir git tree; cd tree; git config user.name A; git config user.email a@example.org; echo a > a.txt; git add .; git commit -qm base")
+	r := e2e.WorldIn(t, tree)
+	e2e.Command[e2e.Object](r, "sidecar.session.open", e2e.Object{"id": "another", "mode": "review"})
+	said := r.In("another", "run_command", e2e.Object{"command": "git status"}).Content
+	_, do, ok := strings.Cut(said, "if it is the repository of this directory, ")
+	do, _, _ = strings.Cut(do, " has it do so")
+	if !ok || !strings.Contains(said, "git may find no repository in commands") {
+		t.Fatalf("it says %s", said)
+	}
+	inHub(t, top, tree, do)
+	want := "base\n"
+	for _, mode := range []string{"review", "audit", "autonomous"} {
+		r.Mode(mode)
+		want = mode + "\n" + want
+		r.Ran("git status --porcelain && echo more >> a.txt && git commit -qam "+mode+" && git log --format=%s", want)
+		r.Accept(e2e.Object{})
+		if got := inHub(t, top, tree, "git status --porcelain; git log --format=%s"); got != want {
+			t.Errorf("%s: the repository has %q", mode, got)
+		}
+	}
+}
