@@ -247,3 +247,34 @@ func TestSeparateGitDir(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherTreesOfAHub: a command makes no working tree, in no mode, and what it does to the
+// branch, the state or the record of another one reaches none of them unsaid.
+func TestOtherTreesOfAHub(t *testing.T) {
+	tree, top := hub(t, "")
+	inHub(t, top, filepath.Join(top, "tree2"), "echo other > o.txt; git add o.txt; git commit -qm other; echo staged > s.txt; git add s.txt")
+	state := "git -C $TOP/hub for-each-ref; git worktree list; git -C ../tree2 status --porcelain; git -C ../tree2 log --format=%s; git -C ../tree2 fsck; find $TOP -name .git | sort"
+	before := inHub(t, top, tree, state)
+	r := e2e.WorldIn(t, tree)
+	e2e.Write(t, filepath.Join(tree, "x.sh"), "git update-ref -d refs/heads/other; git worktree prune; git gc -q --prune=now; true\n")
+	for _, mode := range []string{"review", "audit"} {
+		r.Mode(mode)
+		r.Ran("sh x.sh", "which only they see: branch other (deleted)")
+		r.Ran("git worktree add -q ../new; git worktree add -q inner; git rebase -q main; true", "branch inner (new), branch new (new)", "Read-only file system")
+		r.Accept(e2e.Object{})
+		if after := inHub(t, top, tree, state); after != before {
+			t.Errorf("%s: before\n%s\nafter\n%s", mode, before, after)
+		}
+		inHub(t, top, tree, "git commit -q --allow-empty -m of-the-user; git reset -q --soft HEAD~1")
+		r.Ran("true", "What only their own copy of it had is gone: branch inner, branch new.")
+	}
+	r.Mode("autonomous")
+	r.Ran("sh x.sh", "Read-only file system")
+	if after := inHub(t, top, tree, state); after != before {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+	r.Ran("git worktree add -q inner || echo refused", "refused", "Read-only file system")
+	if got := inHub(t, top, tree, "git worktree list | wc -l; ls -d inner 2>/dev/null || echo none"); got != "3\nnone\n" {
+		t.Errorf("then there are %q", got)
+	}
+}
