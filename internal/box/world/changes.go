@@ -22,7 +22,8 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 	}
 	var said []string
 	h.Commits, said = w.commits(prefix)
-	h.Said = append(h.Said, said...)
+	h.Said = append(append(h.Said, w.lost...), said...)
+	w.lost = nil
 	if len(h.Commits) > 0 && w.lacks {
 		h.Said = append(h.Said, "The commit is in the session's own copy of the repository: the repository has submodules or names its working tree, so that git would change the workspace itself. git_commit commits in the workspace.")
 	}
@@ -119,6 +120,11 @@ func (w *world) changes(prefix string, f *found) (Harvest, error) {
 		h.Said = append(h.Said, fmt.Sprintf("Put away by git stash: %s. The stash is this session's alone, and goes with it. The files keep what it holds, for the user and the other tools; `git stash pop` brings it back for commands.", some(put)))
 	} else if len(put) == 0 {
 		delete(w.told, "stash")
+	}
+	if only := onlyStashed(w, stashed, put); len(only) > 0 && isNews(w, "only stashed", strings.Join(only, "\n")) {
+		h.Said = append(h.Said, fmt.Sprintf("Only git stash has what it put away of %s: no file keeps that. The stash is this session's alone, and goes with it.", some(only)))
+	} else if len(only) == 0 {
+		delete(w.told, "only stashed")
 	}
 	for _, why := range slices.Sorted(maps.Keys(f.dropped)) {
 		h.Said = append(h.Said, fmt.Sprintf("Not taken over: %s: %s.", some(f.dropped[why]), why))

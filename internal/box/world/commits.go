@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,6 +28,9 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 	private := privateOf(w)
 	if !ownsGit(w) {
 		return nil, nil
+	}
+	if inTables(repositoryOf(w).common) {
+		return nil, tableNews(w)
 	}
 	head, base := w.head(), ""
 	rebasing := strings.Contains(inProgress(private, repositoryOf(w).own), "rebase")
@@ -52,6 +56,9 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 		w.committed, base = head, at
 		slices.Reverse(made)
 		onBranch(w, made)
+		for i := range made {
+			made[i].Unseen = unseenOf(w, prefix, made[i:])
+		}
 	}
 	said = append(said, gitNews(w, made, base)...)
 	gone := w.gone(private)
@@ -67,6 +74,51 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 		}
 	}
 	return made, said
+}
+
+// unseenOf are the files of the first of some commits that commands have not made, changed or
+// removed in the working tree. What a later one of them changes again is that one's.
+func unseenOf(w *world, prefix string, made []workspace.Commit) (names []string) {
+	if made[0].Forward {
+		return nil // its files are looked at
+	}
+	again := map[string]bool{}
+	for _, c := range made[1:] {
+		for _, f := range c.Files {
+			again[f.Path] = true
+		}
+	}
+	for _, f := range made[0].Files {
+		rel := strings.TrimPrefix(f.Path, prefix+"/")
+		if again[f.Path] {
+			continue
+		}
+		if now := hasIn(w, rel); now != (f.After != nil) || !now && !onDiskIn(w, rel) {
+			names = append(names, f.Path)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hasIn reports whether commands see something under a name.
+func hasIn(w *world, rel string) bool {
+	for at := rel; at != "."; at = path.Dir(at) {
+		info, err := os.Lstat(filepath.Join(w.upper(), filepath.FromSlash(at)))
+		switch {
+		case err == nil && at == rel:
+			return !isWhiteout(info)
+		case err == nil && (!info.IsDir() || w.kind == Overlay && opaque(filepath.Join(w.upper(), filepath.FromSlash(at)))):
+			return false
+		}
+	}
+	return w.kind == Overlay && onDiskIn(w, rel)
+}
+
+// onDiskIn reports whether the folder has something under a name.
+func onDiskIn(w *world, rel string) bool {
+	_, err := os.Lstat(filepath.Join(w.root, filepath.FromSlash(rel)))
+	return err == nil
 }
 
 // gone takes those of the reported commits off the list to which nothing leads any

@@ -173,3 +173,33 @@ func onBranch(w *world, made []workspace.Commit) {
 		made[i].Branch, made[i].NewBranch = cmp.Or(branch, "HEAD"), branch != "" && !known
 	}
 }
+
+// noteLost notes what goes with the repository that commands have, and is nowhere else: their
+// stash, references that were said to be theirs alone, what is in progress. Commits that are
+// reported wait for their files.
+func noteLost(w *world) {
+	if !ownsGit(w) {
+		return
+	}
+	private, user := privateOf(w), repositoryOf(w)
+	var lost []string
+	users := stashIDs(user.common)
+	switch ids := slices.DeleteFunc(stashIDs(private), func(id string) bool { return slices.Contains(users, id) }); {
+	case len(ids) == 1:
+		lost = append(lost, "a stash")
+	case len(ids) > 1:
+		lost = append(lost, fmt.Sprintf("%d stashes", len(ids)))
+	}
+	was, now := references(user.common, ""), references(private, gitBelow(w))
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if id := now[name]; name != "refs/stash" && was[name] != id && w.told[name] == id && !slices.Contains(w.reported, id) {
+			lost = append(lost, refWords(name))
+		}
+	}
+	if doing := inProgress(private, user.own); doing != "" {
+		lost = append(lost, doing+" in progress")
+	}
+	if len(lost) > 0 {
+		w.lost = append(w.lost, "This session's commands see the repository as it is now. What only their own copy of it had is gone: "+listed(lost)+".")
+	}
+}

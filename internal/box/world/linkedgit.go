@@ -23,7 +23,13 @@ func lendRepository(w *world, l *Linked) error {
 	if w.kind != Overlay {
 		l = nil
 	}
+	if l != nil && inTables(l.Common) {
+		if l = nil; isNews(w, "tables", "linked") {
+			w.lost = append(w.lost, "The repository of this working tree keeps references in tables (reftable), which can't be copied for commands: where edits wait they can't commit or change branches. git_commit can; git refs migrate --ref-format=files changes how it keeps them.")
+		}
+	}
 	if l == nil && w.linked != nil {
+		noteLost(w)
 		bringBack(w)
 		if err := osfile.RemoveAll(privateOf(w)); err != nil {
 			return err
@@ -60,7 +66,7 @@ func (l *Linked) copyTo(dir, root string) error {
 		return err
 	}
 	c := gitCopy{}
-	without := []string{"commondir", "gitdir", "sidecar", "objects", "modules", "worktrees", "hooks", "info", "config", "lfs", "annex"}
+	without := []string{"commondir", "gitdir", "sidecar", "objects", "modules", "worktrees", "hooks", "info", "config", settingsOfTree, "lfs", "annex"}
 	err := errors.Join(
 		c.tree(l.Own, dir, without),
 		c.tree(filepath.Join(l.Own, "info"), filepath.Join(dir, "info"), nil),
@@ -75,16 +81,42 @@ func (l *Linked) copyTo(dir, root string) error {
 	if err != nil {
 		return err
 	}
-	settings, err := os.ReadFile(filepath.Join(l.Common, "config"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	// The last of a setting counts: this is no bare repository, and its files are the folder's.
-	settings = append(settings, fmt.Appendf(nil, "\n[core]\n\tbare = false\n\tworktree = %s\n", quoted(root))...)
 	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "config"), settings, 0o644),
+		l.settingsTo(dir, root),
 		os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.Join(l.Common, "objects")+"\n"), 0o644),
 	)
+}
+
+// settingsOfTree is the file of settings that a working tree does not share.
+const settingsOfTree = "config.worktree"
+
+// settingsTo writes the settings of such a repository. The last of a setting counts: it is
+// not bare, and its files are the folder's.
+func (l *Linked) settingsTo(dir, root string) error {
+	read := l.Settings
+	if read == nil {
+		read = os.ReadFile
+	}
+	for from, name := range map[string]string{filepath.Join(l.Common, "config"): "config", filepath.Join(l.Own, settingsOfTree): settingsOfTree} {
+		info, err := os.Lstat(from)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		var text []byte
+		switch {
+		case err == nil && info.Mode().IsRegular() && info.Size() > 0 && !standIn(info):
+			if text, err = read(from); err != nil {
+				return err
+			}
+		case name == settingsOfTree:
+			continue
+		}
+		text = append(text, fmt.Appendf(nil, "\n[core]\n\tbare = false\n\tworktree = %s\n", quoted(root))...)
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quoted is a value as a file of git's settings has it.

@@ -26,6 +26,33 @@ func repositoryOf(w *world) repository {
 // privateOf is the git directory that commands have for themselves.
 func privateOf(w *world) string { return filepath.Join(w.upper(), ".git") }
 
+// tablesDir is the directory in which a repository keeps its references instead of in files
+// (reftable). They are not read here.
+const tablesDir = "reftable"
+
+// inTables reports whether a git directory keeps its references so.
+func inTables(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, tablesDir))
+	return err == nil && info.IsDir() && !isWhiteout(info)
+}
+
+// tableNews says that what commands did to such references is not known.
+func tableNews(w *world) []string {
+	private := privateOf(w)
+	list := func(dir string) string {
+		at := filepath.Join(dir, tablesDir, "tables.list")
+		if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxObject {
+			return ""
+		}
+		text, _ := os.ReadFile(at)
+		return string(text)
+	}
+	if now := list(private); w.real[".git"] || !inTables(private) || now == "" || now == list(repositoryOf(w).common) || !isNews(w, "tables", "changed") {
+		return nil
+	}
+	return []string{"The repository keeps references in tables (reftable), so what this session's commands committed, or did to branches, is not read: it stays in their own copy and goes with it. git_commit commits in the repository; git refs migrate --ref-format=files changes how it keeps them."}
+}
+
 // ownsGit reports whether commands have a git directory for themselves. What else is in its
 // place may lead to what they can't read.
 func ownsGit(w *world) bool {

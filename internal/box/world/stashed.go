@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,18 @@ func between(w *world, tree, commit string) []workspace.Change {
 		return nil
 	}
 	return k.files
+}
+
+// onlyStashed are the files of which a stash has a text that nothing else has: commands wrote
+// it and put it away at once. put are those that keep what is put away.
+func onlyStashed(w *world, stashed map[string]stashedFile, put []string) (only []string) {
+	for _, rel := range slices.Sorted(maps.Keys(stashed)) {
+		n, _ := stashed[rel].keeps()
+		if now, _ := w.was(rel); n.there && now.node != n && !slices.Contains(put, rel) {
+			only = append(only, rel)
+		}
+	}
+	return only
 }
 
 // bringBack has commands see what they put away as the view has it: their stash goes, or

@@ -105,6 +105,10 @@ type Request struct {
 type Linked struct {
 	Own    string // the tree's part of it
 	Common string // what the tree shares with others
+
+	// Settings is the text of a file of its settings, for a copy of it elsewhere. nil: as
+	// the file has it.
+	Settings func(file string) ([]byte, error) `json:"-"`
 }
 
 // Harvest is what commands changed since the last harvest.

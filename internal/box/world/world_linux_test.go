@@ -57,6 +57,8 @@ type rig struct {
 	m    *Manager
 	box  *sandbox.Sandbox
 	keep bool
+
+	linked *Linked // where the repository of the folder is, if that is a linked working tree
 }
 
 // eachKind runs a test over worlds of each kind.
@@ -132,7 +134,7 @@ func (r *rig) remove(name string)     { r.q.set(r.disk, name, nil) }
 
 func (r *rig) begin() *Run {
 	r.t.Helper()
-	run, err := r.m.Begin(Request{Session: "s", Kind: r.kind, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hold: r.keep})
+	run, err := r.m.Begin(Request{Session: "s", Kind: r.kind, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hold: r.keep, Linked: r.linked})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -143,7 +145,11 @@ func (r *rig) begin() *Run {
 func (r *rig) start(run *Run, line string) string {
 	r.t.Helper()
 	var out bytes.Buffer
-	cmd, err := r.box.Command(r.t.Context(), specOf(run, r.root), run.In(r.root), "bash", "-c", line)
+	spec := specOf(run, r.root)
+	if r.linked != nil {
+		spec.ReadOnly = append(spec.ReadOnly, r.linked.Common)
+	}
+	cmd, err := r.box.Command(r.t.Context(), spec, run.In(r.root), "bash", "-c", line)
 	if err == nil {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		err = cmd.Run()

@@ -44,6 +44,7 @@ type world struct {
 	linked *Linked           // where that is, if it is not in the folder
 	told   map[string]string // what was said of the repository that commands have
 	away   []string          // files of which the stash of commands has what the view has
+	lost   []string          // sentences about what went with an earlier one, for the next harvest
 
 	closed bool // its session has ended
 
@@ -380,11 +381,11 @@ func (v view) over() (names []string) {
 }
 
 // gitState tells whether the folder's repository was changed by somebody else.
-type gitState struct{ head, index, packed, refs stamp }
+type gitState struct{ head, index, packed, tables, refs stamp }
 
 func gitStateOf(r repository) gitState {
 	at := func(dir, name string) stamp { return stampOf(filepath.Join(dir, name)) }
-	g := gitState{at(r.own, "HEAD"), at(r.own, "index"), at(r.common, "packed-refs"), stamp{}}
+	g := gitState{at(r.own, "HEAD"), at(r.own, "index"), at(r.common, "packed-refs"), at(r.common, tablesDir+"/tables.list"), stamp{}}
 	// The newest of the directories of references: each new or removed one shows there, and each
 	// change of one, because git renames a file into its place.
 	_ = filepath.WalkDir(filepath.Join(r.common, "refs"), func(path string, d fs.DirEntry, err error) error {
@@ -404,6 +405,7 @@ func (w *world) dropGit() {
 	now := gitStateOf(repositoryOf(w))
 	private := privateOf(w)
 	if _, err := os.Lstat(private); err == nil && w.git != now {
+		noteLost(w)
 		bringBack(w)
 		_ = osfile.RemoveAll(private)
 		w.committed, w.reported = "", nil

@@ -67,7 +67,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	}
 	spec.Env = append(spec.Env, r.Env...)
 	moved := c.movedTips(ctx, r)
-	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed) + borrowedNote(ctx, c.Confiner, r.Session, &spec)}
 	if at := spec.Root; run != nil && run.Kind() == world.Apart {
 		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
 	}

@@ -92,7 +92,8 @@ type Confiner struct {
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
-	reportedTracked sync.Map // sessions and roots that know of tracked secrets
+	reportedTracked  sync.Map // sessions and roots that know of tracked secrets
+	reportedBorrowed sync.Map // and of objects that their commands can't read
 }
 
 // New returns a Confiner. Nothing is tried before the first use.

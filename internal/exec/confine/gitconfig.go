@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
 )
 
@@ -27,17 +28,24 @@ const gitConfig = ".config/git/config"
 const gitIgnore = ".config/git/stand-ins"
 
 // writeGitConfig puts the user's settings of git, as they hold in a repository
-// ("" is none), into the home of commands. What is in that directory was made by commands: no link in
+// (nil is none), into the home of commands. What is in that directory was made by commands: no link in
 // it is followed out of it, and nothing of it is opened. standIns: files of the
 // repository have stand-ins, or are copies, which git tells from them by what it
 // does not look at then. ignored are directories that stand in for missing names.
-func writeGitConfig(home, gitDir string, standIns bool, ignored []string) error {
+func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []string) error {
+	gitDir := ""
+	if repo != nil {
+		gitDir = repo.GitDir
+	}
 	set, err := gitconfig.User(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
 	}
 	if set = maps.Clone(set); set == nil {
 		set = map[string]string{}
+	}
+	if repo != nil && gitconfig.Safe(repo.Dir) { // it may be another user's
+		set["safe.directory"] = repo.Dir
 	}
 	if len(ignored) > 0 {
 		set["core.excludesfile"] = "~/" + gitIgnore

@@ -46,6 +46,7 @@ func (c *Confiner) Command(ctx context.Context, spec Spec, dir string, argv ...s
 // something of its making is set aside, none for a command.
 func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, dir string, argv ...string) (*sandbox.Cmd, error) {
 	spec.Settings = gitcmd.ShownSettings
+	spec.makeLogs()
 	if len(spec.areas) == 0 || spec.LookOnly {
 		return c.box.Command(ctx, spec.Spec, dir, argv...)
 	}

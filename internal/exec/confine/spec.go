@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
@@ -72,11 +75,10 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if level >= box.Bubblewrap {
 		spec.Env = withoutVCS(spec.Env, root)
 	}
-	gitDir := ""
-	if repoErr == nil {
-		gitDir = repo.GitDir
+	if repoErr != nil {
+		repo = nil
 	}
-	if err := writeGitConfig(home, gitDir, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
+	if err := writeGitConfig(home, repo, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
 		return spec, err
 	}
 	if err := writeLogin(home); err != nil {
@@ -94,7 +96,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 			}
 		}
 		if real, err := filepath.EvalSymlinks(root); err == nil && real == repo.Dir {
-			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir}
+			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir, Settings: func(file string) ([]byte, error) { return gitconfig.Moved(file, repo.GitDir) }}
 		}
 	}
 	return spec, nil
@@ -106,11 +108,27 @@ func linkedDirs(repo *gitrepo.Repo) []string {
 	dirs := []string{repo.GitDir}
 	for _, name := range box.GitData {
 		dir := filepath.Join(repo.CommonDir, name)
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist) && name == logsDir {
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
+}
+
+// logsDir is one of box.GitData that a bare repository has none of until it needs one.
+const logsDir = "logs"
+
+// makeLogs has a command that changes a repository elsewhere find a place for its logs:
+// without one git moves HEAD's log, and then not the branch.
+func (s *Spec) makeLogs() {
+	for _, dir := range s.gitDirs {
+		if filepath.Base(dir) != logsDir || !slices.Contains(s.Writable, dir) {
+			continue
+		}
+		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			s.Writable = slices.DeleteFunc(slices.Clone(s.Writable), func(at string) bool { return at == dir })
+		}
+	}
 }
 
 // home is the home that child processes have.

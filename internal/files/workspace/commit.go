@@ -21,4 +21,8 @@ type Commit struct {
 	// Files are what it changes, with their text as it has that, or nothing for
 	// what is gone. Before is not set. None: that is not known.
 	Files []Change
+
+	// Unseen are those of Files that the working tree has as little as before: they are not in
+	// a sparse checkout, or the index alone was changed.
+	Unseen []string
 }

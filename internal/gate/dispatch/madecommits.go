@@ -49,6 +49,10 @@ func queueCommits(ctx context.Context, to Destinations, s *session.Session, batc
 		if commit.Message == "" {
 			continue // what is taken back of a batch is rejected by the user
 		}
+		if n := len(commit.Unseen); n > 0 && n == len(commit.Files) {
+			said = append(said, fmt.Sprintf("The commit %q is not queued: %s. This session's commands alone see it.", title, unseen(commit)))
+			continue
+		}
 		n, err := to.QueueCommit(ctx, s.ID, commit.Message, s.Models())
 		if err != nil {
 			said = append(said, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
@@ -57,9 +61,23 @@ func queueCommits(ctx context.Context, to Destinations, s *session.Session, batc
 		if commit.Branch != "" {
 			said = append(said, fmt.Sprintf("The commit is made on the branch that the workspace is on, not on %s.", redact.Visible(commit.Branch)))
 		}
-		said = append(said, fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title))
+		text := fmt.Sprintf("Queued as commit %d of this batch: %s. It is made when the user accepts the batch, after its files.", n, title)
+		if len(commit.Unseen) > 0 {
+			text += fmt.Sprintf(" It is made without a part: %s.", unseen(commit))
+		}
+		said = append(said, text)
 	}
 	return said
+}
+
+// unseen says what of a commit nobody can review.
+func unseen(c workspace.Commit) string {
+	const most = 3
+	names, more := c.Unseen, ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("what it changes of %s%s is in no file of the working tree, so nobody can review it", redact.Visible(strings.Join(names, ", ")), more)
 }
 
 // holdCommit makes a commit wait for its files, and says so.

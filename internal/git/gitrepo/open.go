@@ -136,7 +136,7 @@ func openLinked(top, dot, target string, o Options) (*Repo, error) {
 			return nil, err
 		}
 		if path := conf["core.worktree"]; path == "" || !gitfile.SameFile(gitfile.Resolve(path, gitDir), top) {
-			return nil, refuse("which does not name this directory in turn (core.worktree)")
+			return nil, refuse(fmt.Sprintf("which does not name this directory in turn (core.worktree); if it is the repository of this directory, git config -f %q core.worktree %q has it do so", filepath.Join(gitDir, "config"), top))
 		}
 		return r, r.checkOwner()
 	}

@@ -56,6 +56,16 @@ func TestOpenLinked(t *testing.T) {
 	if got.Dir != r.Path("lib/sub") || got.GitDir != r.Path(".git/modules/lib/sub") {
 		t.Errorf("opened %+v", got)
 	}
+	// A sparse checkout moves core.worktree into the settings of the working tree.
+	r.Git("-C", "lib/sub", "sparse-checkout", "set", "x")
+	if got, err = Open(r.Path("lib/sub"), Options{}); err != nil || got.Dir != r.Path("lib/sub") {
+		t.Errorf("with a sparse checkout: opened %+v, %v", got, err)
+	}
+	// Without the extension git does not obey them.
+	r.Git("-C", "lib/sub", "config", "extensions.worktreeConfig", "false")
+	if _, err := Open(r.Path("lib/sub"), Options{}); !errors.Is(err, ErrRefused) {
+		t.Errorf("with settings that don't count: %v", err)
+	}
 }
 
 // What comes with the code must not make another repository ours. The positive

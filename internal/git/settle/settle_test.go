@@ -118,3 +118,38 @@ func TestLeftovers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBelongings: the submodules of a linked working tree, and of a submodule, were there
+// before the command, which can't write where they are. What a command makes elsewhere in
+// such a git directory is looked at.
+func TestBelongings(t *testing.T) {
+	for _, c := range []struct {
+		name, area, meanwhile, aside string
+	}{
+		{"a linked tree", "hub/worktrees/tree", "true", ""},
+		{"a linked tree, with one in one", "hub/worktrees/tree", "git init -q hub/worktrees/tree/modules/sub/x; git -C hub/worktrees/tree/modules/sub/x config core.fsmonitor evil", "modules/sub/x/.git "},
+		{"made in a linked tree", "hub/worktrees/tree", "git init -q hub/worktrees/tree/x; git -C hub/worktrees/tree/x config core.fsmonitor evil", "x/.git "},
+		{"a submodule", "src/.git/modules/sub", "true", ""},
+		{"made in a submodule", "src/.git/modules/sub", "git init -q src/.git/modules/sub/x; git -C src/.git/modules/sub/x config core.fsmonitor evil", "x/.git "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			sh(t, dir, `export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
+				for r in inner sub src; do git init -q $r; git -C $r commit -q --allow-empty -m x; done
+				git -C sub submodule --quiet add "$PWD/inner" inner; git -C sub commit -qm inner
+				git -C src submodule --quiet add "$PWD/sub" sub; git -C src submodule --quiet update --init --recursive; git -C src commit -qm sub
+				git clone -q --bare src hub; git -C hub worktree add -q ../tree; git -C tree submodule --quiet update --init --recursive`)
+			area := filepath.Join(dir, filepath.FromSlash(c.area))
+			w, err := Begin(Options{Areas: []Area{{Dir: area}}, Repositories: []string{area}, Look: look})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sh(t, dir, c.meanwhile)
+			said := w.End()
+			if c.aside == "" && len(said) > 0 || c.aside != "" && (len(said) != 1 || !strings.HasPrefix(said[0], c.aside)) {
+				t.Errorf("set aside: %q", said)
+			}
+			sh(t, dir, "git -C tree/sub/inner status; git -C src/sub/inner status")
+		})
+	}
+}

@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
 )
 
 // Options are what a Watch is made of.
@@ -46,6 +51,11 @@ const (
 
 // Begin begins to look after a command that is about to start.
 func Begin(o Options) (*Watch, error) {
+	known, err := belongings(context.Background(), o)
+	if err != nil {
+		return nil, err
+	}
+	o.Repositories = slices.Concat(o.Repositories, known)
 	w := &Watch{o: o, state: state{Areas: o.Areas, Known: knownOf(o.Repositories), Links: linksOf(o.Repositories, o.Areas)}, gone: make(chan struct{})}
 	if o.Dir != "" {
 		if err := w.save(); err != nil {
@@ -56,6 +66,27 @@ func Begin(o Options) (*Watch, error) {
 	w.stop = stop
 	go w.run(ctx)
 	return w, nil
+}
+
+// belongings are the repositories in areas that are git directories themselves: those of
+// submodules and of linked working trees. No command can write the directories that they
+// are in, so they are known like those of the workspace.
+func belongings(ctx context.Context, o Options) (known []string, err error) {
+	for _, a := range o.Areas {
+		if a.Private || !gitfile.Exists(filepath.Join(a.Dir, "HEAD")) || !slices.Contains(o.Repositories, a.Dir) {
+			continue
+		}
+		items, err := o.Look(ctx, a)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the repositories in %s can't be listed: %w", a.Dir, err)
+		}
+		for _, item := range items {
+			if item.Kind == inventory.Repository && (within(item.Path, filepath.Join(a.Dir, "modules")) || within(item.Path, filepath.Join(a.Dir, "worktrees")) && !gitfile.Exists(filepath.Join(a.Dir, "commondir"))) {
+				known = append(known, item.Path)
+			}
+		}
+	}
+	return known, nil
 }
 
 // save writes the record.

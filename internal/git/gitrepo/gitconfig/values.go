@@ -77,8 +77,11 @@ func (l *loader) load(file string, depth int) error {
 	}
 	for _, s := range list {
 		if where, ok := strings.CutPrefix(s.Key, "includeif."); ok {
-			if where, ok = strings.CutSuffix(where, ".path"); !ok || !l.holds(where, file) {
+			if where, ok = strings.CutSuffix(where, ".path"); !ok {
 				continue
+			}
+			if met, _ := holds(where, file, l.gitDir); !met {
+				continue // conditions on anything but its place are rare, and count as not met
 			}
 		} else if s.Key != "include.path" {
 			l.conf.set(s)
@@ -89,23 +92,6 @@ func (l *loader) load(file string, depth int) error {
 		}
 	}
 	return nil
-}
-
-// holds reports whether the repository lies where a condition says. Conditions
-// on anything but its place are rare, and count as not met.
-func (l *loader) holds(condition, file string) bool {
-	dir, ok := strings.CutPrefix(condition, "gitdir:")
-	if !ok {
-		return false
-	}
-	if rest, ok := strings.CutPrefix(dir, "./"); ok {
-		dir = filepath.Dir(file) + "/" + rest
-	}
-	dir = ExpandHome(dir)
-	if strings.HasSuffix(dir, "/") {
-		return strings.HasPrefix(l.gitDir, dir)
-	}
-	return l.gitDir == dir
 }
 
 func (c Values) set(s Setting) {
@@ -134,13 +120,18 @@ func (c Values) Bool(key string, standard bool) bool {
 // OwnValues reads a repository's own settings, which tell where its working
 // tree is, without what they include.
 func OwnValues(gitDir string) (Values, error) {
-	list, err := ReadFile(filepath.Join(gitDir, "config"))
-	if err != nil {
-		return nil, err
-	}
 	conf := Values{}
-	for _, s := range list {
-		conf.set(s)
+	for _, name := range []string{"config", "config.worktree"} {
+		list, err := ReadFile(filepath.Join(gitDir, name))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			conf.set(s)
+		}
+		if !conf.Bool("extensions.worktreeconfig", false) {
+			break
+		}
 	}
 	return conf, nil
 }

@@ -149,6 +149,9 @@ func (s *Store) known(again bool) ([]string, []*pack, error) {
 // maxAlternates bounds how many object directories are searched.
 const maxAlternates = 32
 
+// Borrowed are the directories of objects that this one borrows from.
+func (s *Store) Borrowed() []string { return alternates(filepath.Join(s.commonDir, "objects"))[1:] }
+
 // alternates lists an object directory and those that it borrows from.
 func alternates(dir string) []string {
 	dirs := []string{dir}
