@@ -99,6 +99,15 @@ func TestFormers(t *testing.T) {
 // sample is a value of a type.
 var sample = map[Type]string{String: `"x"`, Boolean: "true", Integer: "7"}
 
+// TestFormerValues: a value of an earlier version holds as what it is called now, and is
+// reported; other unknown ones are refused.
+func TestFormerValues(t *testing.T) {
+	const is = "user.json:1: sidecar.commands.world: shadow is called copy now; the old value still works"
+	check(t, values{"commands.world": "copy"}, []string{is}, user(`{"commands.world": "shadow"}`))
+	check(t, values{"commands.world": "copy"}, nil, user(`{"commands.world": "copy"}`))
+	check(t, values{}, []string{"user.json:1: sidecar.commands.world: must be one of auto, overlay, copy, disk, not \"shadows\""}, user(`{"commands.world": "shadows"}`))
+}
+
 // TestFormersLayers: a value under an old name is laid like one under the name of now.
 func TestFormersLayers(t *testing.T) {
 	for _, c := range []struct {

@@ -30,6 +30,10 @@ func (p *parser) choice(v jsontext.Value) (any, bool) {
 		p.row.Custom && slices.ContainsFunc(p.modes, func(m CustomMode) bool { return m.Name == s }) {
 		return s, ok
 	}
+	if now := p.row.formerly[s]; now != "" {
+		p.wrong("%s is called %s now; the old value still works", s, now)
+		return now, true
+	}
 	or := ""
 	if p.row.Custom {
 		or = ", or a custom mode"

@@ -66,6 +66,8 @@ type Setting struct {
 	Scope   Scope
 	Project ProjectMay
 
+	formerly map[string]string // of a String with Enum: values of earlier versions, which are reported
+
 	AgentWritable bool // an agent may ask to change it
 	Secret        bool // never shown
 	Help          string
@@ -139,8 +141,8 @@ var table = []Setting{
 		Help: "How often a call is tried when it fails for a passing reason, such as an overloaded server. Only reads and idempotent tools are repeated. 1 turns retries off. The first wait is about 1.5 seconds, each further one 1.5 times as long. The tool's time-out covers all attempts.",
 	},
 	{
-		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "shadow", "disk"}, Scope: ScopeUser,
-		Help: "The files that commands see, and where their changes go. `overlay`: the session's view, with pending edits and unsaved text; changes pass review like any edit. `shadow`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the overlay, else the copy, else the disk, and every result says which. Nothing runs if the set one is unavailable.",
+		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "copy", "disk"}, formerly: map[string]string{"shadow": "copy"}, Scope: ScopeUser,
+		Help: "The files that commands see, and where their changes go. `overlay`: the session's view, with pending edits and unsaved text; changes pass review like any edit. `copy`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the overlay, else the copy, else the disk, and every result says which. Nothing runs if the set one is unavailable.",
 	},
 	{
 		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,

@@ -86,7 +86,7 @@ type Ran struct {
 	Stderr     int64    `json:"stderrBytes" jsonschema:"how much it printed as errors"`
 	Cwd        string   `json:"cwd" jsonschema:"of the session after it, relative to the root"`
 	Sandbox    string   `json:"sandbox" jsonschema:"how it was confined"`
-	World      string   `json:"world" jsonschema:"what it saw: overlay or shadow (what the session sees, over the disk or in a copy of it), or disk"`
+	World      string   `json:"world" jsonschema:"what it saw: overlay or copy (what the session sees, over the disk or in a copy of it), or disk"`
 	Removed    []string `json:"removed,omitempty" jsonschema:"files that were taken away after it"`
 	ID         string   `json:"id,omitempty" jsonschema:"of a command in the background"`
 }

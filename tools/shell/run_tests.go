@@ -52,7 +52,7 @@ type Tested struct {
 	TimedOut   bool              `json:"timedOut,omitempty" jsonschema:"it was ended by its time-out"`
 	DurationMs int64             `json:"durationMs" jsonschema:"milliseconds"`
 	Sandbox    string            `json:"sandbox" jsonschema:"how it was confined"`
-	World      string            `json:"world" jsonschema:"what it saw: overlay or shadow (what the session sees, over the disk or in a copy of it), or disk"`
+	World      string            `json:"world" jsonschema:"what it saw: overlay or copy (what the session sees, over the disk or in a copy of it), or disk"`
 }
 
 // TestReport implements tools.TestReport.

@@ -106,7 +106,7 @@ func checkCommands(w *app.Workspace) finding {
 	}
 	const helps = ". An overlay takes Linux 5.11 with bubblewrap and, in a container, a volume for private files (XDG_CACHE_HOME names it); docs/world.md says more"
 	const sees = ": they see pending and unsaved text, and their changes are reviewed"
-	of := map[string]string{"overlay": "an overlay", "shadow": "a copy of the workspace"}
+	of := map[string]string{"overlay": "an overlay", "copy": "a copy of the workspace"}
 	switch what, why := w.Confiner.WorldStatus(); {
 	case what == "disk" && set == "auto":
 		return finding{name, true, "run on the disk" + blind + ". That is because " + why + helps}

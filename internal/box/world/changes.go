@@ -14,8 +14,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
-// harvest returns what commands changed since the last harvest.
-func (w *world) harvest(prefix string, f *found) (Harvest, error) {
+// collect returns what commands changed since the last collect.
+func (w *world) collect(prefix string, f *found) (Collected, error) {
 	h, err := w.changes(prefix, f)
 	if err != nil {
 		return h, err
@@ -31,14 +31,14 @@ func (w *world) harvest(prefix string, f *found) (Harvest, error) {
 }
 
 // changes compares the upper layer with what commands met.
-func (w *world) changes(prefix string, f *found) (Harvest, error) {
-	var h Harvest
+func (w *world) changes(prefix string, f *found) (Collected, error) {
+	var h Collected
 	fresh := map[string]*held{} // what the upper layer has, of what is another now
 	size := int64(0)
 	var taken []string
 	top, err := w.inside()
 	if err != nil {
-		return Harvest{}, err
+		return Collected{}, err
 	}
 	defer top.Close()
 	stashed := stashesOf(w)
@@ -93,7 +93,7 @@ func (w *world) changes(prefix string, f *found) (Harvest, error) {
 		}
 		note(rel, n, text)
 		if len(h.Changes) > w.o.Limits.Files || size > w.o.Limits.Bytes {
-			return Harvest{}, &LimitError{len(f.files) + len(f.gone), w.o.Limits}
+			return Collected{}, &LimitError{len(f.files) + len(f.gone), w.o.Limits}
 		}
 	}
 	for _, rel := range f.gone {

@@ -25,7 +25,7 @@ func (c *renewal) within(rel string, sum, limit Limits) bool {
 		case err != nil:
 			return nil //nolint:nilerr // nor is it copied
 		case d.IsDir():
-			if name := filepath.ToSlash(strings.TrimPrefix(at, c.s.w.root+string(filepath.Separator))); c.s.apart() && dependencyDirs[d.Name()] && c.mayBeReal(name) {
+			if name := filepath.ToSlash(strings.TrimPrefix(at, c.s.w.root+string(filepath.Separator))); c.s.separate() && dependencyDirs[d.Name()] && c.mayBeReal(name) {
 				return fs.SkipDir
 			}
 			return nil
@@ -48,7 +48,7 @@ func (m *Manager) Fits(root string) error {
 		return err
 	}
 	w := &world{o: m.o, root: real}
-	c := &renewal{s: &shadow{w: w}, tracked: m.o.Tracked(real)}
+	c := &renewal{s: &folderCopy{w: w}, tracked: m.o.Tracked(real)}
 	return c.measure(".", m.o.rulesIn(real), false, &Limits{})
 }
 

@@ -110,7 +110,7 @@ func TestLinkedTree(t *testing.T) {
 	r.into(tree)
 	linked := &Linked{Own: filepath.Join(main, ".git", "worktrees", "tree"), Common: filepath.Join(main, ".git")}
 	before := r.git("rev-parse", "HEAD")
-	run := func(linked *Linked, line string) (string, Harvest) {
+	run := func(linked *Linked, line string) (string, Collected) {
 		t.Helper()
 		run, err := r.m.Begin(Request{Session: "s", Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hold: true, Linked: linked})
 		if err != nil {

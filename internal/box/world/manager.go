@@ -56,7 +56,7 @@ func New(o Options) *Manager {
 		o.Fail = func(string) {}
 	}
 	m := &Manager{o: o, worlds: map[key]*world{}, large: map[key]error{}, spare: map[key]*world{}, held: map[string]*outputs{}}
-	m.tried = map[Kind]func() error{Overlay: sync.OnceValue(m.try), Shadow: sync.OnceValue(m.tryCopy), Apart: sync.OnceValue(m.tryApart)}
+	m.tried = map[Kind]func() error{Overlay: sync.OnceValue(m.try), Copy: sync.OnceValue(m.tryCopy), SeparateCopy: sync.OnceValue(m.trySeparateCopy)}
 	return m
 }
 
@@ -252,7 +252,7 @@ func (m *Manager) newWorld(root, dir string, kind Kind) *world {
 	if kind == Overlay {
 		w.layer = newOverlay(w)
 	} else {
-		w.layer = &shadow{w: w}
+		w.layer = &folderCopy{w: w}
 	}
 	return w
 }

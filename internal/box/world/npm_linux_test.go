@@ -16,7 +16,7 @@ func TestApartNpm(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		needs.Skip(t, needs.Node, err)
 	}
-	r := newRig(t, Apart, map[string]string{
+	r := newRig(t, SeparateCopy, map[string]string{
 		".gitignore": "node_modules/\n", "package.json": `{"name": "x", "version": "1.0.0"}`,
 		"one/package.json": `{"name": "one", "version": "1.0.0"}`, "one/index.js": "module.exports = 'one'",
 		"two/package.json": `{"name": "two", "version": "1.0.0"}`, "two/index.js": "module.exports = 'two'",

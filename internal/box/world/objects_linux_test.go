@@ -55,7 +55,7 @@ func (r *rig) layer() string {
 }
 
 // messages are those of the commits of a harvest.
-func messages(h Harvest) (list []string) {
+func messages(h Collected) (list []string) {
 	for _, c := range h.Commits {
 		list = append(list, c.Message)
 	}

@@ -24,12 +24,12 @@ import (
 var everything = flag.Bool("everything", false, "races run for a minute each")
 
 // holding runs a line in a session whose edits and output wait for review.
-func (r *rig) holding(session, line string) (string, Harvest) {
+func (r *rig) holding(session, line string) (string, Collected) {
 	r.t.Helper()
 	return r.request(Request{Session: session, Hold: true}, line)
 }
 
-func (r *rig) request(q Request, line string) (string, Harvest) {
+func (r *rig) request(q Request, line string) (string, Collected) {
 	r.t.Helper()
 	q.Kind, q.Root, q.View = r.kind, r.root, workspace.NewOverlay(r.disk, r.q)
 	run, err := r.m.Begin(q)
@@ -94,7 +94,7 @@ func testHeld(t *testing.T, kind Kind) {
 		r := newRig(t, kind, files)
 		_, h := r.holding("one", line)
 		if len(h.Changes) != 0 || len(h.Said) == 0 || !strings.Contains(strings.Join(h.Said, " "), "Output held for review") {
-			if kind != Apart {
+			if kind != SeparateCopy {
 				t.Errorf("changed %s, said %q", kinds(h.Changes), h.Said)
 			}
 		}
@@ -130,7 +130,7 @@ func testHeld(t *testing.T, kind Kind) {
 		if len(list) != 1 || list[0].Session != "one" || list[0].Files < 4 || !slices.Contains(list[0].Programs, "node_modules/.bin/eslint") {
 			t.Errorf("held are %+v", list)
 		}
-		if kind != Apart && !slices.ContainsFunc(list[0].Deleted, func(name string) bool { return strings.HasPrefix(name, "data") }) {
+		if kind != SeparateCopy && !slices.ContainsFunc(list[0].Deleted, func(name string) bool { return strings.HasPrefix(name, "data") }) {
 			t.Errorf("deleted are %q", list[0].Deleted)
 		}
 		files, said, err := r.m.AcceptOutput(r.root, "one")
@@ -172,7 +172,7 @@ func testHeld(t *testing.T, kind Kind) {
 			t.Errorf("said %q, %v", said, err)
 		}
 		r.has(map[string]string{"out/a.o": "a\n", "app.sqlite": "more users\n", "data/d": "more\n"})
-		if kind != Apart && len(r.held()) != 1 {
+		if kind != SeparateCopy && len(r.held()) != 1 {
 			t.Errorf("held are %+v", r.held())
 		}
 	})
@@ -284,7 +284,7 @@ func testDecidedApart(t *testing.T, kind Kind) {
 		line += "ln -s " + decoy + " build/outlink; ln -s ../../.. build/deep/up; ln -s .. build/deep/in; ln -s in/../outside build/deep/via; ln -s " + decoy + " a.log; ln -s old build/inlink; echo control > build/control; echo control > node_modules/pkg/index.js"
 		_, h := r.request(Request{Session: "s"}, line)
 		for _, name := range append(names, "build/outlink", "build/deep/up", "build/deep/via", "a.log") {
-			if _, err := os.Lstat(filepath.Join(r.root, name)); !errors.Is(err, fs.ErrNotExist) && (kind != Apart || !strings.HasPrefix(name, "node_modules")) {
+			if _, err := os.Lstat(filepath.Join(r.root, name)); !errors.Is(err, fs.ErrNotExist) && (kind != SeparateCopy || !strings.HasPrefix(name, "node_modules")) {
 				t.Errorf("%q: %s is on the disk", first, name)
 			}
 			if got := kinds(h.Changes) + strings.Join(h.Said, " "); !strings.Contains(got, filepath.Base(name)) && !strings.Contains(strings.Join(h.Said, " "), "more") {

@@ -19,7 +19,7 @@ import (
 
 // renewal brings a copy up to the folder.
 type renewal struct {
-	s       *shadow
+	s       *folderCopy
 	to      *os.Root // the copy. Programs may run in it, and make links: they lead nowhere but into it
 	live    bool
 	began   int64 // in nanoseconds
@@ -30,7 +30,7 @@ type renewal struct {
 // grain is how long two changes of a file may have the same time.
 const grain = 20 * time.Millisecond
 
-func (s *shadow) renewal(live bool, over []string) (*renewal, error) {
+func (s *folderCopy) renewal(live bool, over []string) (*renewal, error) {
 	to, err := os.OpenRoot(s.w.upper())
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *renewal) reopen() error {
 	return nil
 }
 
-func (s *shadow) renew(v view, live bool) error {
+func (s *folderCopy) renew(v view, live bool) error {
 	c, err := s.renewal(live, v.over())
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *shadow) renew(v view, live bool) error {
 }
 
 // renewOne brings one name up, with what is in it.
-func (s *shadow) renewOne(rel string, live bool) error {
+func (s *folderCopy) renewOne(rel string, live bool) error {
 	if s.top == nil {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	case inGit && (name == "lfs" || name == "annex") && path.Base(path.Dir(rel)) == ".git":
 		return nil // texts of files, which may be many
 	}
-	if kid != nil && git && c.s.apart() && c.s.w.real[rel] != (kid.state == asReal) {
+	if kid != nil && git && c.s.separate() && c.s.w.real[rel] != (kid.state == asReal) {
 		return c.exchange(at, rel, info, r)
 	}
 	if kid != nil && (c.s.w.hidden[rel] != (kid.state == asHollow) || kid.state == asReal && !git && (!c.mayBeReal(rel) || c.copies(rel))) {
@@ -275,7 +275,7 @@ func (c *renewal) entry(at *copied, rel string, info fs.FileInfo, r rules, ignor
 	case c.s.w.hidden[rel]:
 		kid.state = asHollow
 		err = c.hollow(rel, info)
-	case kid.output && !at.output && c.s.apart() && at.state != asLinks && c.namesFolder(rel):
+	case kid.output && !at.output && c.s.separate() && at.state != asLinks && c.namesFolder(rel):
 		c.s.leave(at, rel, leftNames, false)
 		return nil
 	case kid.output && c.s.output.and(Limits{1, info.Size()}).over(c.s.w.o.Output):
@@ -312,13 +312,13 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 	if kid != nil && (kid.state == asLeft || kid.state == asHollow) {
 		return nil
 	}
-	if !c.live && c.s.apart() && kid != nil && (kid.state == asReal || kid.state == asLinks) {
+	if !c.live && c.s.separate() && kid != nil && (kid.state == asReal || kid.state == asLinks) {
 		if _, err := os.Lstat(c.s.at(rel)); errors.Is(err, fs.ErrNotExist) {
 			delete(at.kids, name) // a command took it away, which is not taken over
 			kid = nil
 		}
 	}
-	if kid != nil && kid.state == asReal && c.s.apart() {
+	if kid != nil && kid.state == asReal && c.s.separate() {
 		return nil // as it was, or a command made something else in its place
 	}
 	if kid != nil && kid.state == asFile && kid.copy == stampOf(c.s.at(rel)) {
@@ -349,17 +349,17 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 		case inGit && name == "objects" && isRepository(filepath.Dir(c.from(rel))):
 			kid.state = asLent
 		case there:
-		case c.s.apart() && c.mayBeLink(at, rel) && c.link(kid, rel):
+		case c.s.separate() && c.mayBeLink(at, rel) && c.link(kid, rel):
 			at.kids[name] = kid
 			return nil
-		case c.s.apart() && c.hasLinks(at, rel):
+		case c.s.separate() && c.hasLinks(at, rel):
 			kid.state = asLinks
-		case !c.s.apart() && dependencyDirs[name] && c.mayBeReal(rel) && !c.copies(rel):
+		case !c.s.separate() && dependencyDirs[name] && c.mayBeReal(rel) && !c.copies(rel):
 			kid.state = asReal
 		case ignored && !dependencyDirs[name] && !c.fits(rel):
 			c.s.leave(at, rel, leftLarge, false)
 			return nil
-		case c.s.apart() && ignored && !at.output && at.state != asLinks && c.namesFolder(rel):
+		case c.s.separate() && ignored && !at.output && at.state != asLinks && c.namesFolder(rel):
 			c.s.leave(at, rel, leftNames, false)
 			return nil
 		}
@@ -387,7 +387,7 @@ func (c *renewal) enter(at *copied, rel string, kid *copied, info fs.FileInfo, r
 // copies reports whether commands have a copy of a directory of dependencies: what they do
 // to it is looked at like all else. One that is too large they can only read.
 func (c *renewal) copies(rel string) bool {
-	if c.s.apart() {
+	if c.s.separate() {
 		return false
 	}
 	large, known := c.s.large[rel]
@@ -458,7 +458,7 @@ func (c *renewal) copy(rel string, info fs.FileInfo) error {
 		if err != nil {
 			return err
 		}
-		if c.s.apart() && inDependencies(rel) {
+		if c.s.separate() && inDependencies(rel) {
 			target = moved(target, c.s.w.root, c.s.w.upper())
 		}
 		if err = c.to.Symlink(target, at); err != nil && runtime.GOOS == "windows" {

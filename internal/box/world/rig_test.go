@@ -62,7 +62,7 @@ func kinds(changes []workspace.Change) string {
 }
 
 // settled says that what becomes of a harvest is decided.
-func settled(h Harvest, err error) (Harvest, error) {
+func settled(h Collected, err error) (Collected, error) {
 	if h.Settled != nil {
 		h.Settled()
 	}

@@ -119,7 +119,7 @@ func (m *Manager) rescue(root, dir string) error {
 	if json.NewDecoder(f).Decode(&of) != nil || of.Session == "" || of.Drops {
 		return nil
 	}
-	if of.Kind != Overlay && of.Kind != Shadow && of.Kind != Apart {
+	if of.Kind != Overlay && of.Kind != Copy && of.Kind != SeparateCopy {
 		return nil
 	}
 	out, err := m.output(root)
@@ -136,7 +136,7 @@ func (m *Manager) rescue(root, dir string) error {
 		of.Dirty = of.Dirty && ok
 	}
 	if of.Kind != Overlay {
-		w.layer = &leftCopy{shadow{w: w}}
+		w.layer = &leftCopy{folderCopy{w: w}}
 	}
 	w.hidden = map[string]bool{}
 	for _, rel := range of.Unseen {
@@ -159,7 +159,7 @@ func (m *Manager) rescue(root, dir string) error {
 
 // leftCopy is a copy of which the table is lost: what has the size and the time of the
 // folder's own is taken for a copy of that.
-type leftCopy struct{ shadow }
+type leftCopy struct{ folderCopy }
 
 func (c *leftCopy) original(rel string, info fs.FileInfo) bool {
 	low, err := os.Lstat(filepath.Join(c.w.root, filepath.FromSlash(rel)))

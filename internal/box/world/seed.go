@@ -12,7 +12,7 @@ import (
 
 // seed puts the output that is held into a copy, the oldest first, that of the session
 // last: an overlay has it as layers.
-func (s *shadow) seed() error {
+func (s *folderCopy) seed() error {
 	o := s.w.out
 	if o == nil {
 		return nil
@@ -50,7 +50,7 @@ func order(later bool) int {
 	return 0
 }
 
-func (s *shadow) seedDir(from, to *osfile.Dir, rel string) error {
+func (s *folderCopy) seedDir(from, to *osfile.Dir, rel string) error {
 	entries, err := from.List()
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *shadow) seedDir(from, to *osfile.Dir, rel string) error {
 	return nil
 }
 
-func (s *shadow) seedEntry(from, to *osfile.Dir, rel string) error {
+func (s *folderCopy) seedEntry(from, to *osfile.Dir, rel string) error {
 	name := path.Base(rel)
 	info, err := from.Lstat(name)
 	switch c := s.find(rel); {

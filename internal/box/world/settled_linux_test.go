@@ -15,7 +15,7 @@ func testKeepsWhatIsTaken(t *testing.T, kind Kind) {
 	run := r.begin()
 	for name, refused := range map[string]bool{"taken.txt": false, "refused.txt": true} {
 		r.start(run, "echo mine > "+name)
-		h, err := run.Harvest()
+		h, err := run.Collect()
 		if err != nil || kinds(h.Changes) != "create "+name {
 			t.Fatalf("changed %s, %v", kinds(h.Changes), err)
 		}
@@ -48,7 +48,7 @@ func testAcceptedIsNotWritten(t *testing.T, kind Kind) {
 	r := newRig(t, kind, map[string]string{"b.txt": "b\n"})
 	run := r.begin()
 	r.start(run, "echo mine >> b.txt")
-	h, err := settled(run.Harvest())
+	h, err := settled(run.Collect())
 	if err != nil {
 		t.Fatal(err)
 	}

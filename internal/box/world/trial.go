@@ -59,8 +59,8 @@ func (m *Manager) tryCopy() (err error) {
 	return nil
 }
 
-// tryApart finds out whether there is a place for copies.
-func (m *Manager) tryApart() error {
+// trySeparateCopy finds out whether there is a place for copies.
+func (m *Manager) trySeparateCopy() error {
 	at, err := place("")
 	if err != nil {
 		return err

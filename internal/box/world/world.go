@@ -64,17 +64,17 @@ const (
 // Kind says how a world is made.
 type Kind string
 
-// The kinds of worlds.
+// The kinds of worlds. The values are in the files of worlds, also of earlier versions.
 const (
-	Overlay Kind = "overlay" // a layer over the folder
-	Shadow  Kind = "shadow"  // a copy of the folder, in its place
-	Apart   Kind = "apart"   // a copy of the folder, at a path of its own
+	Overlay      Kind = "overlay" // a layer over the folder
+	Copy         Kind = "shadow"  // a copy of the folder, in its place
+	SeparateCopy Kind = "apart"   // a copy of the folder, at a path of its own
 )
 
-// Word is the kind as users know it: a copy is a shadow, wherever it is.
+// Word is the kind as users know it, and as the setting commands.world has it.
 func (k Kind) Word() string {
-	if k == Apart {
-		return string(Shadow)
+	if k == Copy || k == SeparateCopy {
+		return "copy"
 	}
 	return string(k)
 }
@@ -111,8 +111,8 @@ type Linked struct {
 	Settings func(file string) ([]byte, error) `json:"-"`
 }
 
-// Harvest is what commands changed since the last harvest.
-type Harvest struct {
+// Collected is what commands changed since the last harvest.
+type Collected struct {
 	Changes []workspace.Change
 	Said    []string           // what was not taken over, and why, in sentences
 	Commits []workspace.Commit // that were made in the world alone

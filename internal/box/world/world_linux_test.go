@@ -64,7 +64,7 @@ type rig struct {
 // eachKind runs a test over worlds of each kind.
 func eachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
 	t.Helper()
-	for _, kind := range []Kind{Overlay, Shadow, Apart} {
+	for _, kind := range []Kind{Overlay, Copy, SeparateCopy} {
 		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
 	}
 }
@@ -73,7 +73,7 @@ func eachKind(t *testing.T, test func(t *testing.T, kind Kind)) {
 // machines without bubblewrap.
 func boxFor(kind Kind) *sandbox.Sandbox {
 	var o sandbox.Options
-	if kind == Apart {
+	if kind == SeparateCopy {
 		o.Bwrap = "/no/such/bwrap"
 	}
 	return sandbox.Open(os.Getenv(helperInit), o)
@@ -109,7 +109,7 @@ func newRig(t *testing.T, kind Kind, files map[string]string) *rig {
 		_ = r.disk.Close()
 	})
 	want := spec.Bubblewrap
-	if kind == Apart {
+	if kind == SeparateCopy {
 		want = spec.Landlock
 	}
 	if level, err := r.box.LevelFor(spec.Auto); err != nil || level < want {
@@ -161,7 +161,7 @@ func (r *rig) start(run *Run, line string) string {
 }
 
 // run runs a line, and has what it changes wait.
-func (r *rig) run(line string) (out string, h Harvest) {
+func (r *rig) run(line string) (out string, h Collected) {
 	r.t.Helper()
 	run := r.begin()
 	out = r.start(run, line)
@@ -173,7 +173,7 @@ func (r *rig) run(line string) (out string, h Harvest) {
 	return out, h
 }
 
-func (r *rig) take(h Harvest) {
+func (r *rig) take(h Collected) {
 	for _, c := range h.Changes {
 		if c.From != "" {
 			r.q.set(r.disk, c.From, nil)
@@ -483,7 +483,7 @@ func testTogether(t *testing.T, kind Kind) {
 	}
 	r.take(h)
 	r.start(first, "echo three > three.txt; echo more >> two.txt")
-	if h, err = first.Harvest(); err != nil || kinds(h.Changes) != "create three.txt, modify two.txt" {
+	if h, err = first.Collect(); err != nil || kinds(h.Changes) != "create three.txt, modify two.txt" {
 		t.Errorf("changed %s, %v", kinds(h.Changes), err)
 	}
 	r.take(h)
@@ -491,7 +491,7 @@ func testTogether(t *testing.T, kind Kind) {
 	if _, err := first.End(false); err != nil {
 		t.Fatal(err)
 	}
-	if h, err = first.Harvest(); err != nil || kinds(h.Changes) != "delete three.txt" {
+	if h, err = first.Collect(); err != nil || kinds(h.Changes) != "delete three.txt" {
 		t.Errorf("after its end, changed %s, %v", kinds(h.Changes), err)
 	}
 }

@@ -131,7 +131,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		if w.real[".git"] { // which has no such stash
 			bringBack(w)
 		}
-	case w.kind == Apart && len(r.Real) == 0 && len(w.real) > 0:
+	case w.kind == SeparateCopy && len(r.Real) == 0 && len(w.real) > 0:
 		return nil, errRealIsUsed
 	}
 	if !live && !r.Drop { // whose view has only what is tested
@@ -167,8 +167,8 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 
 // Show has the sandbox show the world as the folder, which is the Root of spec.
 func (r *Run) Show(spec *spec.Spec) {
-	if r.w.kind == Apart {
-		r.showApart(spec)
+	if r.w.kind == SeparateCopy {
+		r.showSeparate(spec)
 		return
 	}
 	spec.Merged = &r.seen
@@ -197,19 +197,19 @@ func (r *Run) Again() error {
 	return err
 }
 
-// Harvest is what was changed in the world since the last harvest. Commands may
+// Collect is what was changed in the world since the last harvest. Commands may
 // run: what they are just writing is taken as it is.
-func (r *Run) Harvest() (Harvest, error) {
+func (r *Run) Collect() (Collected, error) {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	if r.w.closed || r.w.users == 0 && !r.w.dirty {
-		return Harvest{}, nil // another call has it
+		return Collected{}, nil // another call has it
 	}
 	f := r.w.walk()
-	h, err := r.w.harvest(r.prefix, f)
+	h, err := r.w.collect(r.prefix, f)
 	if err == nil && r.w.users == 0 {
 		r.w.dirty = false
-		h.Said = append(h.Said, r.w.through(f)...)
+		h.Said = append(h.Said, r.w.exportOutput(f)...)
 		if h.Settled == nil {
 			r.w.noteTaken()
 		}
@@ -220,27 +220,27 @@ func (r *Run) Harvest() (Harvest, error) {
 // End is the end of the command. With take it returns what was changed since the
 // last harvest; without, the next harvest of the session has that. A second time
 // does nothing.
-func (r *Run) End(take bool) (h Harvest, err error) {
+func (r *Run) End(take bool) (h Collected, err error) {
 	w := r.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r.ended || w.closed {
 		r.leave()
-		return Harvest{}, nil
+		return Collected{}, nil
 	}
 	r.ended = true
 	var f *found
 	if take {
 		f = w.walk()
 		w.o.Fail("walked")
-		h, err = w.harvest(r.prefix, f)
+		h, err = w.collect(r.prefix, f)
 	}
 	if !w.last() {
 		return h, err
 	}
 	if f != nil && err == nil {
 		w.dirty = false
-		h.Said = append(h.Said, w.through(f)...)
+		h.Said = append(h.Said, w.exportOutput(f)...)
 		h.Said = append(h.Said, w.layer.said()...)
 		if h.Settled == nil {
 			w.noteTaken()
@@ -284,7 +284,7 @@ func (r *Run) GiveUp() (said []string) {
 		w.doubted = append(w.doubted, o.rel)
 	}
 	if w.last() {
-		said = w.through(f)
+		said = w.exportOutput(f)
 	}
 	return said
 }

@@ -7,7 +7,7 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
-	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 )
 
 // Commands have a home of their own, in which a first build would begin from
@@ -33,7 +33,7 @@ func userCaches() map[string]string {
 type caches struct {
 	once  sync.Once
 	list  []box.Layer
-	areas []settle.Area // what commands write there
+	areas []gitguard.Area // what commands write there
 }
 
 // share puts the user's caches into a Spec. Where one can't be shared, as while
@@ -54,7 +54,7 @@ func (c *Confiner) share(spec *Spec) {
 				continue
 			}
 			c.caches.list = append(c.caches.list, layer)
-			c.caches.areas = append(c.caches.areas, settle.Area{Dir: upper, Private: true})
+			c.caches.areas = append(c.caches.areas, gitguard.Area{Dir: upper, Private: true})
 		}
 	})
 	for _, l := range c.caches.list {

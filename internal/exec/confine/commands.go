@@ -68,7 +68,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	spec.Env = append(spec.Env, r.Env...)
 	moved := c.movedTips(ctx, r)
 	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed) + borrowedNote(ctx, c.Confiner, r.Session, &spec)}
-	if at := spec.Root; run != nil && run.Kind() == world.Apart {
+	if at := spec.Root; run != nil && run.Kind() == world.SeparateCopy {
 		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
 	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
@@ -106,11 +106,11 @@ type process struct {
 func (p *process) Words() string {
 	words := p.Cmd.Words() + p.note
 	switch {
-	case p.run != nil && p.run.Kind() == world.Shadow:
+	case p.run != nil && p.run.Kind() == world.Copy:
 		words += "; in a copy of the workspace"
-	case p.run != nil && p.run.Kind() == world.Apart && p.loose:
+	case p.run != nil && p.run.Kind() == world.SeparateCopy && p.loose:
 		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads and changes the disk, past the review"
-	case p.run != nil && p.run.Kind() == world.Apart:
+	case p.run != nil && p.run.Kind() == world.SeparateCopy:
 		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads the disk, and can't write it"
 	case p.run == nil && p.why != "":
 		words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
@@ -148,7 +148,7 @@ func (p *process) Changed() (shell.Changed, error) {
 	if p.run == nil {
 		return shell.Changed{}, nil
 	}
-	h, err := p.run.Harvest()
+	h, err := p.run.Collect()
 	return shell.Changed(h), err
 }
 

@@ -4,7 +4,7 @@
 // where git has its own.
 //
 //	Spec ── settings ── hidden.go ── tracked.go ── gitconfig.go
-//	  └─► Command (run.go), looked after by internal/git/settle until it has ended
+//	  └─► Command (run.go), looked after by internal/git/gitguard until it has ended
 //	        └─► commands.go, servers.go, mcp.go: for whom
 package confine
 
@@ -57,7 +57,7 @@ type Options struct {
 	Decided func(what string, of []workspace.Held, whole bool, err error)
 
 	// Log and Warn hear of what was set aside of a program's making while nobody
-	// waited for it; see internal/git/settle. Warn puts a text before the user.
+	// waited for it; see internal/git/gitguard. Warn puts a text before the user.
 	Log  *slog.Logger
 	Warn func(text string)
 }

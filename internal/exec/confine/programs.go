@@ -107,7 +107,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 // keeps is why a program would leave the copy of the workspace that it is to work in;
 // "" when it would not.
 func (c *Confiner) keeps(run *world.Run, h Hosted) string {
-	if run == nil || run.Kind() != world.Apart {
+	if run == nil || run.Kind() != world.SeparateCopy {
 		return ""
 	}
 	if c.loose() {

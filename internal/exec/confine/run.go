@@ -14,24 +14,24 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/inventory"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
-	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 )
 
 // areasOf are the directories that a command writes to, as far as git may meet
 // what is in them, the root first: its private home is below the workspace.
-func areasOf(spec *box.Spec) (areas []settle.Area, err error) {
-	add := func(dir string, a settle.Area) {
+func areasOf(spec *box.Spec) (areas []gitguard.Area, err error) {
+	add := func(dir string, a gitguard.Area) {
 		if dir != "" && err == nil {
 			a.Dir, err = filepath.EvalSymlinks(dir)
 			areas = append(areas, a)
 		}
 	}
-	add(spec.Root, settle.Area{Without: secrets.Apart})
-	add(spec.Home, settle.Area{Private: true})
+	add(spec.Root, gitguard.Area{Without: secrets.Apart})
+	add(spec.Home, gitguard.Area{Private: true})
 	for _, dir := range spec.Writable {
-		add(dir, settle.Area{})
+		add(dir, gitguard.Area{})
 	}
 	return areas, err
 }
@@ -50,9 +50,9 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 	if len(spec.areas) == 0 || spec.LookOnly {
 		return c.box.Command(ctx, spec.Spec, dir, argv...)
 	}
-	o := settle.Options{
+	o := gitguard.Options{
 		Areas: spec.areas, Repositories: slices.Concat(spec.Repositories, spec.gitDirs), Tidy: tidy,
-		Look: func(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
+		Look: func(ctx context.Context, a gitguard.Area) ([]inventory.Item, error) {
 			return c.o.Secrets.Look(ctx, a.Dir, a.Without...)
 		},
 		Told: func(text string) { c.report(setAside(text), reported) },
@@ -60,7 +60,7 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 	if c.o.NoHome == nil {
 		o.Dir = c.o.Home.Records()
 	}
-	w, err := settle.Begin(o)
+	w, err := gitguard.Begin(o)
 	if err != nil {
 		return nil, err
 	}
@@ -86,17 +86,17 @@ func (c *Confiner) report(text string, argv []string) {
 // Leftovers ends what a server left unfinished that was killed, and says what
 // was set aside of the makings of its commands.
 func Leftovers(home statedir.Dir) (said []string) {
-	for _, text := range settle.Leftovers(home.Records(), tidy, scanArea) {
+	for _, text := range gitguard.Leftovers(home.Records(), tidy, scanArea) {
 		said = append(said, setAside(text))
 	}
 	return said
 }
 
 // SettleRecord does the same for one command.
-func SettleRecord(record string) { settle.After(record, tidy, scanArea) }
+func SettleRecord(record string) { gitguard.After(record, tidy, scanArea) }
 
 // scanArea looks through an area for the first time.
-func scanArea(ctx context.Context, a settle.Area) ([]inventory.Item, error) {
+func scanArea(ctx context.Context, a gitguard.Area) ([]inventory.Item, error) {
 	return inventory.New(a.Dir, a.Without...).Look(ctx)
 }
 

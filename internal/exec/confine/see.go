@@ -37,7 +37,7 @@ func (c *Confiner) see(spec *Spec, v view) (*seen, error) {
 	}
 	want := c.o.Settings.Now().String("commands.world")
 	kind, err := c.worldKind(want, level)
-	if want == worldDisk || err != nil || kind == world.Apart {
+	if want == worldDisk || err != nil || kind == world.SeparateCopy {
 		spec.look()
 		return nil, nil // it can't write
 	}
@@ -95,7 +95,7 @@ func (s *seen) forCalls() source.World {
 func (s *seen) Again() error { return s.run.Again() }
 
 func (s *seen) Changed() (source.Changed, error) {
-	h, err := s.run.Harvest()
+	h, err := s.run.Collect()
 	return source.Changed{Changes: h.Changes, Said: h.Said, Commits: h.Commits, Tell: shell.Changed(h).Tell}, err
 }
 

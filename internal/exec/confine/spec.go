@@ -13,9 +13,9 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
-	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 )
@@ -24,7 +24,7 @@ import (
 // does.
 type Spec struct {
 	box.Spec
-	areas []settle.Area
+	areas []gitguard.Area
 
 	// gitDirs are those of Writable in which a repository is that the root is
 	// another working tree of, and linked is that, if the root is all of the tree.
@@ -92,7 +92,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		spec.Writable = append(spec.Writable, spec.gitDirs...)
 		for _, dir := range spec.gitDirs {
 			if spec.areas != nil && filepath.Base(dir) != "objects" { // of which git writes none by a name that is known
-				spec.areas = append(spec.areas, settle.Area{Dir: dir})
+				spec.areas = append(spec.areas, gitguard.Area{Dir: dir})
 			}
 		}
 		if real, err := filepath.EvalSymlinks(root); err == nil && real == repo.Dir {

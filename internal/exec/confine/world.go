@@ -11,16 +11,16 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
-	"github.com/sidecar-ls/sidecar-ls/internal/git/settle"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // The values of the setting commands.world.
 const (
-	worldAuto    = "auto"    // an overlay where that can be had, else a shadow, else the disk
+	worldAuto    = "auto"    // an overlay where that can be had, else a copy, else the disk
 	worldOverlay = "overlay" // nothing runs without one
-	worldShadow  = "shadow"  // a copy of the folder; nothing runs without one
+	worldCopy    = "copy"    // a copy of the folder; nothing runs without one
 	worldDisk    = "disk"    // commands see and change the disk
 )
 
@@ -48,7 +48,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 		return nil, err.Error(), nil //nolint:nilerr // it sees the disk, and the result says why
 	}
 	// Where worlds work, a command without one would change the disk past the review.
-	held := r.Held || r.LookOnly && kind != world.Apart // there it can't write it in any case
+	held := r.Held || r.LookOnly && kind != world.SeparateCopy // there it can't write it in any case
 	linked := spec.linked
 	if !r.Held && !r.LookOnly {
 		linked = nil // it is changed for real
@@ -70,7 +70,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	if r.Held || r.LookOnly {
 		spec.private()
 	}
-	if kind == world.Apart && r.Moved != nil {
+	if kind == world.SeparateCopy && r.Moved != nil {
 		if r.Argv, r.Env, err = r.Moved(c.moved(r.Line, run.In), run.In); err != nil {
 			_, _ = run.End(false)
 			return nil, "", err
@@ -97,7 +97,7 @@ func (c *Confiner) loose() bool {
 // none.
 func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 	copies := copyAt(level)
-	if want == worldShadow {
+	if want == worldCopy {
 		return copies, c.worlds.Usable(copies)
 	}
 	err := c.noOverlay(level)
@@ -105,7 +105,7 @@ func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 		return world.Overlay, err
 	}
 	if c.turnedOff() {
-		return "", errors.New("the setting sidecar.sandbox.mode is off, so that nothing keeps a command in a copy; the setting sidecar.commands.world = shadow gives it one all the same")
+		return "", errors.New("the setting sidecar.sandbox.mode is off, so that nothing keeps a command in a copy; the setting sidecar.commands.world = copy gives it one all the same")
 	}
 	if copyErr := c.worlds.Usable(copies); copyErr != nil {
 		if copyErr.Error() == err.Error() {
@@ -119,9 +119,9 @@ func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 // copyAt is where a copy can be at a level: in the place of the folder, or apart.
 func copyAt(level box.Level) world.Kind {
 	if level < box.Bubblewrap {
-		return world.Apart
+		return world.SeparateCopy
 	}
-	return world.Shadow
+	return world.Copy
 }
 
 // noOverlay is why there can be no overlay.
@@ -138,11 +138,11 @@ func (c *Confiner) turnedOff() bool {
 }
 
 // joined are why there is no overlay, if that was asked for, and why there is no copy.
-func joined(overlay, shadow string) string {
+func joined(overlay, copied string) string {
 	if overlay == "" {
-		return shadow
+		return copied
 	}
-	return overlay + "; and a copy can't be had either: " + shadow
+	return overlay + "; and a copy can't be had either: " + copied
 }
 
 // copies reports whether commands have a copy of the folder, as the settings are.
@@ -151,12 +151,12 @@ func (c *Confiner) copies() bool {
 	if want == worldAuto && c.worlds.Usable(world.Overlay) == nil || want == worldOverlay || want == worldDisk {
 		return false
 	}
-	return c.worlds.Usable(world.Shadow) == nil
+	return c.worlds.Usable(world.Copy) == nil
 }
 
 // noWorld is why a command does not run that must have a world.
 func noWorld(want string, err error) error {
-	return &box.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldShadow: "a copy of the workspace"}[want], err)}
+	return &box.RefusedError{Why: fmt.Sprintf("the setting sidecar.commands.world asks for %s, and there can be none: %v; change the setting to auto, or to disk", map[string]string{worldOverlay: "an overlay", worldCopy: "a copy of the workspace"}[want], err)}
 }
 
 // realIn are the directories in the root that a command changes for real: its
@@ -182,7 +182,7 @@ func (s *Spec) private() {
 	isGit := func(dir string) bool { return slices.Contains(s.gitDirs, dir) }
 	s.ReadOnly = append(s.ReadOnly, s.gitDirs...)
 	s.Writable = slices.DeleteFunc(slices.Clone(s.Writable), isGit)
-	s.areas = slices.DeleteFunc(slices.Clone(s.areas), func(a settle.Area) bool { return isGit(a.Dir) })
+	s.areas = slices.DeleteFunc(slices.Clone(s.areas), func(a gitguard.Area) bool { return isGit(a.Dir) })
 }
 
 // IsDir reports whether there is a directory in the world of a session alone.
@@ -233,7 +233,7 @@ func (c *Confiner) WorldStatus() (what, why string) {
 // Elsewhere is why a program that is told the workspace's paths has no world, as the
 // settings are, although others have one; nil: it has one.
 func (c *Confiner) Elsewhere() error {
-	if level, err := c.Level(); err == nil && copyAt(level) == world.Apart {
+	if level, err := c.Level(); err == nil && copyAt(level) == world.SeparateCopy {
 		return errElsewhere
 	}
 	return nil

@@ -23,7 +23,7 @@ func (d Dir) State() string { return filepath.Join(string(d), ".sidecar", "state
 func (d Dir) Logs() string { return filepath.Join(string(d), ".sidecar", "logs") }
 
 // Records is where it is noted what commands left unfinished if the server is
-// killed; see internal/git/settle.
+// killed; see internal/git/gitguard.
 func (d Dir) Records() string { return filepath.Join(d.State(), "commands") }
 
 // Queue is where the review queue has its log.

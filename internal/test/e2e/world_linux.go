@@ -26,12 +26,12 @@ func WorldRig(t *testing.T, kind string, files map[string]string, more ...Object
 func WorldBy(t *testing.T, kind string, opts fakeeditor.Options, files map[string]string, more ...Object) *Rig {
 	t.Helper()
 	if kind == Apart {
-		return WorldApart(t, WorldProject(t, "shadow", files, more...), opts)
+		return WorldApart(t, WorldProject(t, "copy", files, more...), opts)
 	}
 	return worldWith(t, WorldProject(t, kind, files, more...), opts)
 }
 
-// Apart is a shadow on a machine without bubblewrap, where it is at a path of its own.
+// Apart is a copy on a machine without bubblewrap, where it is at a path of its own.
 const Apart = "apart"
 
 // WithoutBubblewrap are the arguments for unshare(1) with which a program finds none.
@@ -100,7 +100,7 @@ func worldWith(t *testing.T, dir string, opts fakeeditor.Options) *Rig {
 // EachWorld runs a test with each kind of world.
 func EachWorld(t *testing.T, test func(t *testing.T, kind string)) {
 	t.Helper()
-	for _, kind := range []string{"overlay", "shadow", Apart} {
+	for _, kind := range []string{"overlay", "copy", Apart} {
 		t.Run(kind, func(t *testing.T) { test(t, kind) })
 	}
 }

@@ -44,7 +44,7 @@ test('the server and what it runs are in the container, where no namespaces are 
   const r = await call;
   assert.equal(r.ok, true, r.content);
   assert.match(r.content, /Landlock/);
-  assert.equal(r.structured.world, 'shadow');
+  assert.equal(r.structured.world, 'copy');
   // It works in a copy elsewhere, sees what is pending, and what it writes is reviewed.
   assert.ok(r.content.includes(`butter\n${box.ws}\n`), r.content);
   await eventually('the rows', async () => assert.deepEqual(await me.rows(), ['notes.txt +1 −1', 'where.txt +2']) ?? true);

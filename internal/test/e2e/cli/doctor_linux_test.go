@@ -88,7 +88,7 @@ func TestDoctorCommands(t *testing.T) {
 	dir := e2e.WorldProject(t, "overlay", map[string]string{"a.txt": "one\n"})
 	for set, want := range map[string]string{
 		"overlay": "ok    commands    run in an overlay: they see pending and unsaved text, and their changes are reviewed\n",
-		"shadow":  "ok    commands    run in a copy of the workspace: they see pending and unsaved text, and their changes are reviewed\n",
+		"copy":    "ok    commands    run in a copy of the workspace: they see pending and unsaved text, and their changes are reviewed\n",
 		"disk":    "ok    commands    run on the disk, by the setting sidecar.commands.world: they see neither pending nor unsaved text, and their changes are not reviewed\n",
 	} {
 		e2e.UserSettings(t, e2e.Object{"commands": e2e.Object{"world": set}})

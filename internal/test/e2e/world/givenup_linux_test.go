@@ -97,7 +97,7 @@ func killedWorld(t *testing.T, dir string) (*e2e.Rig, *exec.Cmd) {
 // TestKilledServerLoses: nothing. What a command had changed, and its output, wait for the
 // person when the next server has started, and nothing of it is on the disk.
 func TestKilledServerLoses(t *testing.T) {
-	for _, kind := range []string{"overlay", "shadow"} {
+	for _, kind := range []string{"overlay", "copy"} {
 		for _, mode := range []string{"review", "autonomous"} {
 			t.Run(kind+", "+mode, func(t *testing.T) {
 				dir := e2e.WorldProject(t, kind, map[string]string{".gitignore": "build/\n", "a.txt": "a\n", "mine.txt": "m\n"})

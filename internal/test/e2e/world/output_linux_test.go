@@ -53,7 +53,7 @@ func TestReviewOutput(t *testing.T) {
 // TestWritableAround: a directory around the workspace that commands may write puts nothing of
 // the workspace past the review.
 func TestWritableAround(t *testing.T) {
-	for _, kind := range []string{"overlay", "shadow"} {
+	for _, kind := range []string{"overlay", "copy"} {
 		t.Run(kind, func(t *testing.T) {
 			outer, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {

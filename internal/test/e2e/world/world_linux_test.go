@@ -347,7 +347,7 @@ func testWorldOfSecrets(t *testing.T, kind string) {
 		out, _ := exec.CommandContext(t.Context(), "grep", "-rl", text, filepath.Join(os.Getenv("XDG_CACHE_HOME"), "sidecar-ls", "worlds")).Output() // fails when there is nothing
 		return string(out)
 	}
-	if kind == "shadow" && find("plain-4711") == "" { // the control
+	if kind == "copy" && find("plain-4711") == "" { // the control
 		t.Error("the copy is not found")
 	}
 	if at := find("hidden-4711"); at != "" {

@@ -17,7 +17,7 @@ import (
 // TestWorldApart: where nothing can put a copy in the place of the workspace, a command
 // finds it at a path of its own, and nobody else hears of that path.
 func TestWorldApart(t *testing.T) {
-	dir := e2e.WorldProject(t, "shadow", map[string]string{
+	dir := e2e.WorldProject(t, "copy", map[string]string{
 		".gitignore": "node_modules/\n.venv/\nbuild/\n", "a.txt": "one\n", "sub/b.txt": "b\n", "node_modules/m/index.js": "dep\n", "build/keep": "k\n",
 	})
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "A"}, {"config", "user.email", "a@example.org"}, {"add", "."}, {"commit", "-qm", "first"}} {
@@ -115,7 +115,7 @@ func TestRunApart(t *testing.T) {
 	if out, err := run("sh", "-c", "cat a.txt b.txt"); err != nil || !strings.Contains(out, "two\nnew\n") {
 		t.Errorf("the next one does not see it: %v, %s", err, out)
 	}
-	for setting, says := range map[string]string{"auto": "the setting sidecar.sandbox.mode is off", "shadow": "there is no sandbox"} {
+	for setting, says := range map[string]string{"auto": "the setting sidecar.sandbox.mode is off", "copy": "there is no sandbox"} {
 		e2e.UserSettings(t, e2e.Object{"commands.world": setting, "sandbox.mode": "off"})
 		if out, err := run("touch", "ran"); err == nil || !strings.Contains(out, "could not be reviewed") || !strings.Contains(out, says) {
 			t.Errorf("%s: %v, %s", setting, err, out)
@@ -128,7 +128,7 @@ func TestRunApart(t *testing.T) {
 
 // TestWorldApartByLink: a workspace that is opened by a link has its copy all the same.
 func TestWorldApartByLink(t *testing.T) {
-	dir := e2e.WorldProject(t, "shadow", map[string]string{"a.txt": "one\n"})
+	dir := e2e.WorldProject(t, "copy", map[string]string{"a.txt": "one\n"})
 	link := filepath.Join(t.TempDir(), "link")
 	if err := ownfile.Symlink(dir, link); err != nil {
 		t.Fatal(err)

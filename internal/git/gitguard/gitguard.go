@@ -1,9 +1,9 @@
-// Package settle keeps what a command makes of repositories from making the
+// Package gitguard keeps what a command makes of repositories from making the
 // user's git run a program: git obeys every repository that it meets, and
 // editors ask it about those in a folder by themselves. What a command made is
 // looked at while it runs and when it has ended, and what is a hazard is given
 // a name under which no git takes it for a repository. Nothing is deleted.
-package settle
+package gitguard
 
 import (
 	"context"

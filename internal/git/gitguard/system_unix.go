@@ -1,6 +1,6 @@
 //go:build unix
 
-package settle
+package gitguard
 
 import (
 	"io/fs"

@@ -150,7 +150,7 @@ func newApartIn(t *testing.T, dir string, files map[string]string) *apartRig {
 		r.m.Close()
 		_ = r.disk.Close()
 	})
-	if err := r.m.Usable(Apart); err != nil {
+	if err := r.m.Usable(SeparateCopy); err != nil {
 		t.Fatal(err)
 	}
 	r.ask.Session = "s"
@@ -164,7 +164,7 @@ func (r *apartRig) delete(name string)     { r.q.set(r.disk, name, nil) }
 func (r *apartRig) begin() (*Run, tree) {
 	r.t.Helper()
 	q := r.ask
-	q.Kind, q.Root, q.View = Apart, r.dir, workspace.NewOverlay(r.disk, r.q)
+	q.Kind, q.Root, q.View = SeparateCopy, r.dir, workspace.NewOverlay(r.disk, r.q)
 	run, err := r.m.Begin(q)
 	if err != nil {
 		r.t.Fatal(err)
@@ -176,7 +176,7 @@ func (r *apartRig) begin() (*Run, tree) {
 	return run, tree{r.t, at}
 }
 
-func (r *apartRig) end(run *Run) Harvest {
+func (r *apartRig) end(run *Run) Collected {
 	r.t.Helper()
 	h, err := settled(run.End(true))
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *apartRig) end(run *Run) Harvest {
 }
 
 // run is a whole command, and what it changes waits.
-func (r *apartRig) run(command func(at tree)) Harvest {
+func (r *apartRig) run(command func(at tree)) Collected {
 	r.t.Helper()
 	run, at := r.begin()
 	command(at)
@@ -211,7 +211,7 @@ func (r *apartRig) sees(files map[string]string) {
 func (r *apartRig) reject() { r.q.texts = map[string][]byte{} }
 
 // is compares what came of a command.
-func (h Harvest) is(t *testing.T, changes string, said ...string) {
+func (h Collected) is(t *testing.T, changes string, said ...string) {
 	t.Helper()
 	if got := kinds(h.Changes); got != changes {
 		t.Errorf("changed %q, want %q", got, changes)
@@ -956,7 +956,7 @@ func TestApartRealIsUsed(t *testing.T) {
 	r := newApart(t, map[string]string{"a.txt": "a\n", ".git/HEAD": "ref: refs/heads/main\n"})
 	r.ask.Real = []string{r.path(".git")}
 	run, _ := r.begin()
-	held := Request{Session: r.ask.Session, Kind: Apart, Root: r.dir, View: workspace.NewOverlay(r.disk, r.q)}
+	held := Request{Session: r.ask.Session, Kind: SeparateCopy, Root: r.dir, View: workspace.NewOverlay(r.disk, r.q)}
 	if _, err := r.m.Begin(held); err == nil || !strings.Contains(err.Error(), "command_kill") {
 		t.Errorf("it begins: %v", err)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 )
 
-// through decides where output goes once no mount of the layer is in use.
+// exportOutput decides where output goes once no mount of the layer is in use.
 //
 // Where edits wait for review, so does output: it goes to the session's entry in the
 // output store. Where edits are applied it goes to the folder, if it was built of nothing
 // but the folder's own text. The rest stays in the session: were it moved and its source
 // rejected, make would say that all is up to date, and run what nobody accepted.
-func (w *world) through(f *found) (said []string) {
+func (w *world) exportOutput(f *found) (said []string) {
 	waiting := map[string]int64{}
 	defer func() { w.waiting = waiting }()
 	if len(f.output) == 0 {
@@ -64,7 +64,7 @@ func (w *world) export(list []output, apart map[string]bool, waiting map[string]
 	t.apart, t.moved, t.leadsBack, t.guards = apart, w.layer.moved, w.leadsBack, true
 	t.replaces = func(_ *osfile.Dir, rel string) bool { return w.layer.replaces(rel) }
 	names := ""
-	if w.kind == Apart {
+	if w.kind == SeparateCopy {
 		names = w.namesCopy(list)
 	}
 	for _, o := range list {
@@ -150,7 +150,7 @@ func (w *world) firstOf(rel string) int64 {
 // leadsBack reports whether a link leads into the copy that it was made in, or is one to
 // the folder's own in it.
 func (w *world) leadsBack(dir *osfile.Dir, name string) bool {
-	if w.kind != Apart {
+	if w.kind != SeparateCopy {
 		return false
 	}
 	target, err := dir.Readlink(name)

@@ -23,12 +23,12 @@ import (
 // it. The folder can't be written by them, and is read where something has its path: so
 // what was built with it is not copied, and what is built with the copy's stays there.
 
-func (s *shadow) apart() bool { return s.w.kind == Apart }
+func (s *folderCopy) separate() bool { return s.w.kind == SeparateCopy }
 
 // forReal leaves those out, apart, with which git would work on the folder: those that
 // name their working tree, and those that have the repositories of submodules, which do.
-func (s *shadow) forReal(repositories []string) []string {
-	if !s.apart() {
+func (s *folderCopy) forReal(repositories []string) []string {
+	if !s.separate() {
 		return repositories
 	}
 	return slices.DeleteFunc(slices.Clone(repositories), func(dir string) bool {
@@ -37,9 +37,9 @@ func (s *shadow) forReal(repositories []string) []string {
 	})
 }
 
-// showApart has the command begin in the copy. The folder itself it can read, and of it
+// showSeparate has the command begin in the copy. The folder itself it can read, and of it
 // write the repositories that it changes for real.
-func (r *Run) showApart(spec *spec.Spec) {
+func (r *Run) showSeparate(spec *spec.Spec) {
 	root, at := r.w.root, r.w.upper()
 	for _, list := range []*[]string{&spec.ReadOnly, &spec.Hidden, &spec.Sealed, &spec.Repositories} {
 		for _, path := range *list {
@@ -73,7 +73,7 @@ func (r *Run) showApart(spec *spec.Spec) {
 // In is where the command finds a path of the folder, by its name in the session or
 // without links.
 func (r *Run) In(path string) string {
-	if r.w.kind != Apart {
+	if r.w.kind != SeparateCopy {
 		return path
 	}
 	if at := moved(path, r.root, r.w.upper()); at != path {
@@ -85,7 +85,7 @@ func (r *Run) In(path string) string {
 // Outside is the path of the folder, by its name in the session, of what the command
 // finds at path.
 func (r *Run) Outside(path string) string {
-	if r.w.kind != Apart {
+	if r.w.kind != SeparateCopy {
 		return path
 	}
 	return moved(path, r.w.upper(), r.root)
@@ -157,7 +157,7 @@ func (c *renewal) junction(at *copied, rel string) error {
 func (c *renewal) rewritten(rel string, info fs.FileInfo) []byte {
 	dir, name := path.Split(rel)
 	isPointer, isConfig := name == ".git", name == "config" && path.Base(dir) == ".git"
-	if !c.s.apart() || !info.Mode().IsRegular() || info.Size() > maxSettings || !isPointer && !isConfig {
+	if !c.s.separate() || !info.Mode().IsRegular() || info.Size() > maxSettings || !isPointer && !isConfig {
 		return nil
 	}
 	text, err := os.ReadFile(c.from(rel))
@@ -233,7 +233,7 @@ func (c *renewal) exchange(at *copied, rel string, info fs.FileInfo, r rules) er
 // over it, it can't be written, and one that git tracks looks as it does outside.
 func (c *renewal) hollow(rel string, info fs.FileInfo) error {
 	at, mode := filepath.FromSlash(rel), info.Mode().Perm()
-	if !c.s.apart() {
+	if !c.s.separate() {
 		return c.to.WriteFile(at, nil, mode)
 	}
 	if err := c.to.WriteFile(at, nil, 0o600); err != nil {

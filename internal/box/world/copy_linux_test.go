@@ -20,19 +20,19 @@ import (
 )
 
 // copyOf is the copy that a session has.
-func (r *rig) copyOf(session string) (*world, *shadow) {
+func (r *rig) copyOf(session string) (*world, *folderCopy) {
 	r.t.Helper()
-	w := r.m.worlds[key{session, r.root, Shadow}]
+	w := r.m.worlds[key{session, r.root, Copy}]
 	if w == nil {
 		r.t.Fatalf("%s has no copy", session)
 	}
-	return w, w.layer.(*shadow)
+	return w, w.layer.(*folderCopy)
 }
 
 // as runs a line for a session.
-func (r *rig) as(session, line string) (string, Harvest) {
+func (r *rig) as(session, line string) (string, Collected) {
 	r.t.Helper()
-	run, err := r.m.Begin(Request{Session: session, Kind: Shadow, Root: r.root, View: workspace.NewOverlay(r.disk, r.q)})
+	run, err := r.m.Begin(Request{Session: session, Kind: Copy, Root: r.root, View: workspace.NewOverlay(r.disk, r.q)})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ const listing = `find . -mindepth 1 -path ./.git -prune -o -printf '%P %y %l %m 
 // A copy is the folder, whatever the user does between commands.
 func TestCopyFollowsTheFolder(t *testing.T) {
 	for seed := range 4 {
-		r := newRig(t, Shadow, map[string]string{".gitignore": "*.o\nout/\n", "a": "a\n", "d/a": "a\n", "d/e/a": "a\n", "out/x": "x\n"})
+		r := newRig(t, Copy, map[string]string{".gitignore": "*.o\nout/\n", "a": "a\n", "d/a": "a\n", "d/e/a": "a\n", "out/x": "x\n"})
 		rnd := rand.New(rand.NewPCG(uint64(seed), 11))
 		names := []string{"a", "b", "d", "d/a", "d/e", "d/e/a", "d/b.o", "out/x", "out/new/y", "g/h/a"}
 		var did []string
@@ -106,7 +106,7 @@ func ownLines(listing string) string {
 
 // The next session has the copy of one that ended, and nothing of what that did.
 func TestCopyIsRecycled(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{".gitignore": "*.o\n", "a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n"})
+	r := newRig(t, Copy, map[string]string{".gitignore": "*.o\n", "a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n"})
 	r.as("one", "true")
 	w, _ := r.copyOf("one")
 	r.edit("a.txt", "pending\n")
@@ -141,7 +141,7 @@ func TestCopyIsRecycled(t *testing.T) {
 func TestCopyHasDependencies(t *testing.T) {
 	files := map[string]string{".gitignore": "node_modules/\n", "node_modules/m/index.js": "dep\n", "pkg/.venv/lib/x.py": "x\n", "a.txt": "a\n"}
 	const line = "cat node_modules/m/index.js pkg/.venv/lib/x.py; echo new > node_modules/new.js || echo refused"
-	r := newRig(t, Shadow, files)
+	r := newRig(t, Copy, files)
 	if out, h := r.run(line); out != "dep\nx\n" || len(h.Changes)+len(h.Said) != 0 {
 		t.Errorf("it saw %q and changed %s, said %q", out, kinds(h.Changes), h.Said)
 	}
@@ -158,7 +158,7 @@ func TestCopyHasDependencies(t *testing.T) {
 		t.Errorf("the disk has\n%s", r.tree())
 	}
 
-	r = newRig(t, Shadow, files)
+	r = newRig(t, Copy, files)
 	r.m.o.Dependencies = Limits{Files: 1, Bytes: 2}
 	before = r.tree()
 	if out, _ := r.run(line); !strings.HasPrefix(out, "dep\nx\n") || !strings.HasSuffix(out, "refused\n") {
@@ -171,10 +171,10 @@ func TestCopyHasDependencies(t *testing.T) {
 
 // A folder that is too large has no copy, and is asked about once.
 func TestCopyTooLarge(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{".gitignore": "*.o\n", "a.txt": "a\n", "b.txt": "b\n", "c.o": "c\n", "node_modules/d": "d\n"})
+	r := newRig(t, Copy, map[string]string{".gitignore": "*.o\n", "a.txt": "a\n", "b.txt": "b\n", "c.o": "c\n", "node_modules/d": "d\n"})
 	r.m.o.Copied = Limits{Files: 2, Bytes: 1 << 20}
 	begin := func(session string) (*Run, error) {
-		return r.m.Begin(Request{Session: session, Kind: Shadow, Root: r.root, View: workspace.NewOverlay(r.disk, r.q)})
+		return r.m.Begin(Request{Session: session, Kind: Copy, Root: r.root, View: workspace.NewOverlay(r.disk, r.q)})
 	}
 	for range 2 {
 		if _, err := begin("s"); !errors.As(err, new(*NoCopyError)) || !strings.Contains(err.Error(), "more than 2 files") {
@@ -197,7 +197,7 @@ func TestCopyTooLarge(t *testing.T) {
 // What git ignores and is too large is left out. Output that takes its place stays
 // in the session, and the folder keeps its own.
 func TestCopyLeavesOut(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{".gitignore": "target/\nsmall/\nbig.o\n", "a.txt": "a\n", "small/s": "s\n", "target/1": "1\n", "target/2": "2\n", "target/3": "3\n", "big.o": strings.Repeat("x", 2000)})
+	r := newRig(t, Copy, map[string]string{".gitignore": "target/\nsmall/\nbig.o\n", "a.txt": "a\n", "small/s": "s\n", "target/1": "1\n", "target/2": "2\n", "target/3": "3\n", "big.o": strings.Repeat("x", 2000)})
 	r.m.o.Output = Limits{Files: 2, Bytes: 1000}
 	before := r.tree()
 	for range 3 { // what is copied again counts once
@@ -218,7 +218,7 @@ func TestCopyLeavesOut(t *testing.T) {
 
 // What no command may read is in no copy.
 func TestCopyHasNoSecrets(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", ".env": "SECRET\n", "keys/one.pem": "SECRET\n"})
+	r := newRig(t, Copy, map[string]string{"a.txt": "a\n", ".env": "SECRET\n", "keys/one.pem": "SECRET\n"})
 	hidden := []string{filepath.Join(r.root, ".env"), filepath.Join(r.root, "keys")}
 	grep := func() string {
 		out, _ := exec.CommandContext(t.Context(), "grep", "-rl", "SECRET", os.Getenv("XDG_CACHE_HOME")).Output() // fails when there is nothing
@@ -226,7 +226,7 @@ func TestCopyHasNoSecrets(t *testing.T) {
 	}
 	begin := func(hidden []string) {
 		t.Helper()
-		run, err := r.m.Begin(Request{Session: "s", Kind: Shadow, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hidden: hidden})
+		run, err := r.m.Begin(Request{Session: "s", Kind: Copy, Root: r.root, View: workspace.NewOverlay(r.disk, r.q), Hidden: hidden})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestCopyHasNoSecrets(t *testing.T) {
 
 // A command has a repository of its own, which reads the objects of the folder's.
 func TestCopyOfARepository(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "sub/b.txt": "b\n"})
+	r := newRig(t, Copy, map[string]string{"a.txt": "a\n", "sub/b.txt": "b\n"})
 	git := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", r.root, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
@@ -299,7 +299,7 @@ func TestCopyOfARepository(t *testing.T) {
 
 // What nobody can read is there, and empty, until somebody can.
 func TestCopyOfWhatIsClosed(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "closed.txt": "c\n", "closed/d.txt": "d\n"})
+	r := newRig(t, Copy, map[string]string{"a.txt": "a\n", "closed.txt": "c\n", "closed/d.txt": "d\n"})
 	closed := func(file, dir fs.FileMode) {
 		t.Helper()
 		if err := errors.Join(ownfile.Chmod(filepath.Join(r.root, "closed.txt"), file), ownfile.Chmod(filepath.Join(r.root, "closed"), dir)); err != nil {
@@ -320,7 +320,7 @@ func TestCopyOfWhatIsClosed(t *testing.T) {
 // What the user saves comes to programs that run, and never to where a command
 // leads it.
 func TestCopyFollowsLive(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "in/c.txt": "c\n", "e.txt": "e\n", "gone.txt": "gone\n", "of/d.txt": "d\n"})
+	r := newRig(t, Copy, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "in/c.txt": "c\n", "e.txt": "e\n", "gone.txt": "gone\n", "of/d.txt": "d\n"})
 	outside := t.TempDir()
 	run := r.begin()
 	r.start(run, "echo mine > b.txt; rm e.txt; rm -r in; ln -s "+outside+" in")
@@ -357,7 +357,7 @@ func TestCopyFollowsLive(t *testing.T) {
 // TestStandInsOnDisk: a program in a copy goes on when one on the disk ends and takes along
 // what stood in for missing names there. What the user made in the meantime is copied.
 func TestStandInsOnDisk(t *testing.T) {
-	r := newRig(t, Shadow, map[string]string{"a": "a\n"})
+	r := newRig(t, Copy, map[string]string{"a": "a\n"})
 	stand := filepath.Join(r.root, ".envrc")
 	if err := errors.Join(ownfile.Mkdir(stand, 0o755), ownfile.Chmod(stand, 0o755|fs.ModeSticky)); err != nil {
 		t.Fatal(err)

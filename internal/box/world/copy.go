@@ -15,7 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
 
-// shadow is a copy of the folder, where there are no overlays. A table says what
+// folderCopy is a copy of the folder, where there are no overlays. A table says what
 // was put there and what the folder had then: what is another in the copy, a
 // command changed, and what is another in the folder is copied again. So the copy
 // has the same three parts as an overlay: what is the folder's own (it is as the
@@ -23,8 +23,8 @@ import (
 // hidden (it is in the table alone).
 //
 // Where nothing can put it in the folder's place, it stands at a path of its own, and
-// what is the folder's own in it are links (apart.go).
-type shadow struct {
+// what is the folder's own in it are links (separatecopy.go).
+type folderCopy struct {
 	w    *world
 	top  *copied // nil: nothing has been copied
 	used bool    // by another session, whose changes are still there
@@ -83,15 +83,15 @@ func (t Limits) and(o Limits) Limits { return Limits{t.Files + o.Files, t.Bytes 
 
 func (t Limits) over(limit Limits) bool { return t.Files > limit.Files || t.Bytes > limit.Bytes }
 
-func (s *shadow) at(rel string) string { return filepath.Join(s.w.upper(), filepath.FromSlash(rel)) }
+func (s *folderCopy) at(rel string) string { return filepath.Join(s.w.upper(), filepath.FromSlash(rel)) }
 
-func (s *shadow) path() string { return s.w.upper() }
+func (s *folderCopy) path() string { return s.w.upper() }
 
-func (s *shadow) begin() error { return nil }
+func (s *folderCopy) begin() error { return nil }
 
-func (s *shadow) end() {}
+func (s *folderCopy) end() {}
 
-func (s *shadow) seen() spec.Merged {
+func (s *folderCopy) seen() spec.Merged {
 	m := spec.Merged{At: s.w.upper(), Lent: s.lent}
 	for _, rel := range s.real {
 		dir := filepath.Join(s.w.root, filepath.FromSlash(rel))
@@ -103,7 +103,7 @@ func (s *shadow) seen() spec.Merged {
 }
 
 // find is what the table says about a name; nil is nothing.
-func (s *shadow) find(rel string) *copied {
+func (s *folderCopy) find(rel string) *copied {
 	c := s.top
 	if rel == "." {
 		return c
@@ -119,7 +119,7 @@ func (s *shadow) find(rel string) *copied {
 
 // met reports whether the folder has under a name what it had when commands met it, as
 // far as that is known. What is put there may be older than that.
-func (s *shadow) met(rel string, now stamp) bool {
+func (s *folderCopy) met(rel string, now stamp) bool {
 	c := s.find(rel)
 	switch {
 	case c == nil:
@@ -142,18 +142,18 @@ func (s *shadow) met(rel string, now stamp) bool {
 }
 
 // forget takes a name out of the table, with all that is in it.
-func (s *shadow) forget(rel string) {
+func (s *folderCopy) forget(rel string) {
 	if c := s.find(path.Dir(rel)); c != nil {
 		delete(c.kids, path.Base(rel))
 	}
 }
 
-func (s *shadow) original(rel string, info fs.FileInfo) bool {
+func (s *folderCopy) original(rel string, info fs.FileInfo) bool {
 	c := s.find(rel)
 	switch {
 	case c == nil || c.state == asLeft || info == nil:
 		return false
-	case c.state == asReal && s.apart():
+	case c.state == asReal && s.separate():
 		return c.leads(s.at(rel), info)
 	case c.lists():
 		return info.IsDir() && path.Base(rel) == ".git"
@@ -166,12 +166,12 @@ func (s *shadow) original(rel string, info fs.FileInfo) bool {
 	return c.copy == stampFrom(info)
 }
 
-func (s *shadow) replaces(rel string) bool {
+func (s *folderCopy) replaces(rel string) bool {
 	c := s.find(rel)
-	return s.apart() && c != nil && c.state == asReal // there was a link
+	return s.separate() && c != nil && c.state == asReal // there was a link
 }
 
-func (s *shadow) stays(rel string) (why string, below bool) {
+func (s *folderCopy) stays(rel string) (why string, below bool) {
 	c := s.find(rel)
 	if c == nil {
 		return "", false
@@ -179,20 +179,20 @@ func (s *shadow) stays(rel string) (why string, below bool) {
 	return s.whyStays(c), s.anyStays(c)
 }
 
-func (s *shadow) whyStays(c *copied) string {
+func (s *folderCopy) whyStays(c *copied) string {
 	switch {
 	case c.state == asHollow:
 		return hiddenFrom
 	case c.state == asLeft:
 		return notSeen
-	case s.apart() && (c.state == asReal || c.state == asLinks):
+	case s.separate() && (c.state == asReal || c.state == asLinks):
 		return onlyReplaced
 	}
 	return ""
 }
 
 // anyStays reports that something in a directory does.
-func (s *shadow) anyStays(c *copied) bool {
+func (s *folderCopy) anyStays(c *copied) bool {
 	for _, kid := range c.kids {
 		if s.whyStays(kid) != "" || s.anyStays(kid) {
 			return true
@@ -202,7 +202,7 @@ func (s *shadow) anyStays(c *copied) bool {
 }
 
 // hollows are the files that stand in for what no command may read.
-func (s *shadow) hollows() map[stamp]bool {
+func (s *folderCopy) hollows() map[stamp]bool {
 	list := map[stamp]bool{}
 	var add func(c *copied)
 	add = func(c *copied) {
@@ -220,23 +220,23 @@ func (s *shadow) hollows() map[stamp]bool {
 }
 
 // shut reports that no command may read what has a name, so that none can change it.
-func (s *shadow) shut(rel string) bool {
+func (s *folderCopy) shut(rel string) bool {
 	c := s.find(rel)
 	return c != nil && c.state == asHollow
 }
 
-func (s *shadow) whole(rel string) bool {
+func (s *folderCopy) whole(rel string) bool {
 	return !s.find(rel).lists()
 }
 
 // keeps reports that the folder has there what is too large for a copy: what is
 // made here is only a part of it.
-func (s *shadow) keeps(rel string) bool {
+func (s *folderCopy) keeps(rel string) bool {
 	c := s.find(rel)
 	return c != nil && c.state == asLeft
 }
 
-func (s *shadow) gone(rel string, seen map[string]bool) (names []gone) {
+func (s *folderCopy) gone(rel string, seen map[string]bool) (names []gone) {
 	c := s.find(rel)
 	if !c.lists() {
 		return nil
@@ -249,7 +249,7 @@ func (s *shadow) gone(rel string, seen map[string]bool) (names []gone) {
 	return names
 }
 
-func (s *shadow) parents(rel string) error {
+func (s *folderCopy) parents(rel string) error {
 	top, err := s.w.inside()
 	if err != nil {
 		return err
@@ -285,9 +285,9 @@ func (s *shadow) parents(rel string) error {
 }
 
 // hide has nothing to do: nobody sees what is not there.
-func (s *shadow) hide(string) error { return nil }
+func (s *folderCopy) hide(string) error { return nil }
 
-func (s *shadow) reset(rel string) error {
+func (s *folderCopy) reset(rel string) error {
 	from := rel // what the folder has in directories that a command removed comes back, too
 	for dir := up(rel); dir != "."; dir = up(dir) {
 		if _, err := os.Lstat(s.at(dir)); errors.Is(err, fs.ErrNotExist) {
@@ -315,17 +315,17 @@ func (s *shadow) reset(rel string) error {
 	return s.renewOne(from, false)
 }
 
-func (s *shadow) drop(rel string) error { return s.reset(rel) }
+func (s *folderCopy) drop(rel string) error { return s.reset(rel) }
 
 // moved has the next renewal copy what is in the folder now.
-func (s *shadow) moved(rel string) { s.forget(rel) }
+func (s *folderCopy) moved(rel string) { s.forget(rel) }
 
-func (s *shadow) follow(rel string) bool {
+func (s *folderCopy) follow(rel string) bool {
 	_ = s.renewOne(rel, true) // what fails here fails for the next command, which says it
 	return true
 }
 
-func (s *shadow) said() []string {
+func (s *folderCopy) said() []string {
 	var list []string
 	for _, why := range slices.Sorted(maps.Keys(s.left)) {
 		list = append(list, fmt.Sprintf("Not seen by commands: %s: %s.", some(s.left[why]), why))
@@ -344,7 +344,7 @@ const (
 
 // leave notes that a name is not in the copy. What could not be copied just now is tried
 // again for the next command, and nobody is told again until then.
-func (s *shadow) leave(at *copied, rel, why string, told bool) {
+func (s *folderCopy) leave(at *copied, rel, why string, told bool) {
 	at.kids[path.Base(rel)] = &copied{state: asLeft, again: why == leftInUse || why == leftLink}
 	if told {
 		return
@@ -360,7 +360,7 @@ func (s *shadow) leave(at *copied, rel, why string, told bool) {
 func (w *world) recycled() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s, ok := w.layer.(*shadow)
+	s, ok := w.layer.(*folderCopy)
 	if !ok || s.top == nil || w.users > 0 || w.closed {
 		return nil
 	}
@@ -369,13 +369,13 @@ func (w *world) recycled() *world {
 		return nil
 	}
 	again := &world{o: w.o, kind: w.kind, root: w.root, dir: w.dir, lock: w.lock, out: w.out, held: map[string]*held{}, made: map[string]node{}, left: map[string]bool{}, unsettled: map[string]int{}, told: map[string]string{}}
-	again.layer = &shadow{w: again, top: s.top, used: true}
+	again.layer = &folderCopy{w: again, top: s.top, used: true}
 	return again
 }
 
 // clean makes a copy that another session had what the table says: what is not
 // the folder's own goes, and is copied again.
-func (s *shadow) clean(top *os.Root, rel string, c *copied) error {
+func (s *folderCopy) clean(top *os.Root, rel string, c *copied) error {
 	entries, err := list(top, rel)
 	if err != nil {
 		return err
@@ -408,13 +408,13 @@ func (s *shadow) clean(top *os.Root, rel string, c *copied) error {
 }
 
 // lend has a directory of objects read those of the folder's repository.
-func (s *shadow) lend(to *os.Root, rel string) error {
+func (s *folderCopy) lend(to *os.Root, rel string) error {
 	dir := filepath.Join(s.w.root, filepath.FromSlash(rel))
 	if slices.ContainsFunc(s.lent, func(l spec.Lent) bool { return l.Dir == dir }) {
 		return nil
 	}
 	l := spec.Lent{Dir: dir, Place: spec.LentDir + "/" + strconv.Itoa(len(s.lent))}
-	if s.apart() {
+	if s.separate() {
 		l.Place = filepath.ToSlash(dir)
 	}
 	info := filepath.Join(filepath.FromSlash(rel), "info")
