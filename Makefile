@@ -16,8 +16,8 @@ LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
 
-demo: build ## the main job, in colour
-	$(GO) run ./internal/test/demo -server bin/sidecar-ls
+demo: build ## the main job, in colour; with DIR=~/tally only its sample repository, to try things in
+	$(GO) run ./internal/test/demo -server bin/sidecar-ls $(if $(DIR),-into $(DIR))
 
 # All that we link takes minutes to compile, so this does it twice and no more: vet reads what the tests link,
 # and the server that they start is compiled with -trimpath, as build does.

@@ -83,7 +83,7 @@ func (a *adapter) installed(data string) bool {
 
 // question says what install does, for the person who allows it.
 func (a *adapter) question(data string) string {
-	return fmt.Sprintf("npm installs %s %s first, without scripts, into %s (%s)", a.Package, a.Version, a.dir(data), a.Integrity)
+	return fmt.Sprintf("npm installs %s %s, without scripts, into %s (%s)", a.Package, a.Version, a.dir(data), a.Integrity)
 }
 
 // install has npm put the adapter below the user's data: all of it or nothing. No script

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,23 +11,39 @@ import (
 // maxNamed is how many files a line of Shown names.
 const maxNamed = 8
 
-// Shown is Sees for a question: a line for each thing that the program does, with the files
-// that are there or that it is about to write, and the variables that are set.
+// What lines of Shown begin with that are about the program, not about what it sees.
+const (
+	ofProgram = "its program: "
+	ofInstall = "installed first: "
+)
+
+// Question is what a person reads before they allow an agent these lines of Shown, or of
+// Sees: its program, what is installed first, and what of theirs it sees.
+func Question(title string, lines []string) string {
+	var about, sees []string
+	for _, line := range lines {
+		if strings.HasPrefix(line, ofProgram) || strings.HasPrefix(line, ofInstall) {
+			about = append(about, strings.ToUpper(line[:1])+line[1:]+"\n")
+		} else {
+			sees = append(sees, "  "+line+"\n")
+		}
+	}
+	text := title + " runs in a private copy of the folder: what it changes waits for your review.\n" + strings.Join(about, "")
+	if len(sees) == 0 {
+		return text + "Of yours it sees nothing else.\n"
+	}
+	return text + "Of yours it sees, besides the folder:\n" + strings.Join(sees, "")
+}
+
+// Shown is Sees for a question: a line for each thing that the program sees, with the files
+// that are there or that it is about to write, and the variables that are set. What is about
+// the program itself comes last.
 func (p Profile) Shown() (lines []string) {
 	home, err := os.UserHomeDir()
 	there := func(name string) bool {
 		before, _, _ := strings.Cut(name, "{") // the folder's own is made when it begins
 		_, missing := os.Lstat(filepath.Join(home, filepath.FromSlash(before)))
 		return err != nil || missing == nil
-	}
-	if p.Install != "" {
-		lines = append(lines, p.Install)
-	}
-	if p.Path != "" {
-		lines = append(lines, "it is "+p.Path)
-	}
-	if len(p.World) > 0 {
-		lines = append(lines, fmt.Sprintf("it is started with %s, because our sandbox is around it", strings.Join(p.World, " ")))
 	}
 	left := 0
 	say := func(names []string, always bool, what string) {
@@ -69,6 +86,16 @@ func (p Profile) Shown() (lines []string) {
 	}
 	if left += len(p.Env) - len(set); left > 0 {
 		lines = append(lines, fmt.Sprintf("%d more of its files and variables, once they are there: sidecar-ls agent list --json names them", left))
+	}
+	with := ""
+	if len(p.World) > 0 {
+		with = fmt.Sprintf(", started with %s, because our sandbox is around it", strings.Join(p.World, " "))
+	}
+	if path := cmp.Or(p.Path, p.Program); path != "" {
+		lines = append(lines, ofProgram+path+with)
+	}
+	if p.Install != "" {
+		lines = append(lines, ofInstall+p.Install)
 	}
 	return lines
 }

@@ -54,3 +54,19 @@ func TestShown(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestion: what a person allows is in three groups; only what the program sees of
+// theirs stands below that heading.
+func TestQuestion(t *testing.T) {
+	codex := Profile{Title: "Codex", Path: "/bin/codex", World: []string{"-c", "x"}, Install: "npm installs it", Network: true}
+	want := "Codex runs in a private copy of the folder: what it changes waits for your review.\n" +
+		"Its program: /bin/codex, started with -c x, because our sandbox is around it\n" +
+		"Installed first: npm installs it\n" +
+		"Of yours it sees, besides the folder:\n  the network\n"
+	if got := Question(codex.Title, codex.Shown()); got != want {
+		t.Errorf("it asks\n%s", got)
+	}
+	if got := Question("Mine", Profile{Program: "mine"}.Shown()); !strings.HasSuffix(got, "Its program: mine\nOf yours it sees nothing else.\n") {
+		t.Errorf("a program that sees nothing: it asks\n%s", got)
+	}
+}

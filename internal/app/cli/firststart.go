@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -81,16 +80,11 @@ func (c *cli) allowed(ctx context.Context, list []agents.Info, name string) (con
 	if c.yes {
 		return true, nil
 	}
-	what := fmt.Sprintf("%s runs in a private copy of the folder: what it changes waits for your review. ", list[i].Title)
 	sees := list[i].Shown
 	if len(sees) == 0 { // of an earlier version
 		sees = list[i].Sees
 	}
-	if len(sees) > 0 {
-		what += fmt.Sprintf("Of yours it sees, besides:\n  %s\n", strings.Join(sees, "\n  "))
-	} else {
-		what += "Of yours it sees nothing else.\n"
-	}
+	what := profile.Question(list[i].Title, sees)
 	tty, err := openTerminal()
 	if err != nil {
 		return false, fmt.Errorf("%sThis is asked once, and there is no terminal to ask at: run it in one, or with --yes", what)

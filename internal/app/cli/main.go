@@ -26,7 +26,7 @@ import (
 // commands is every sub-command, in the order of the help.
 func commands() []command {
 	return []command{
-		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output (the default)", serveLSP, nil},
+		{"serve", "[--stdio] [--log-level LEVEL] [--log-file FILE]", "speak LSP on standard input and output, for an editor; sidecar-ls alone does so, too, but at a terminal prints an overview", serveLSP, nil},
 		{"tools", "[--root DIR] [--format info|mcp|openai|anthropic|text] [--strict] [--json] [TOOL]", "list the tools, or say what one does and takes", listTools, toolNames},
 		{"call", "[--root DIR] [--mode MODE] [--session NAME] [--json] TOOL [--help | NAME=VALUE ... | JSON | -]", "call a tool; its arguments are words or a JSON object, - reads that from standard input", callTool, toolWords},
 		{"review", "[--root DIR] [--json] list|diff|verify|accept|reject|undo|redo|history [--reason TEXT] [--all] [--command LINE] [PATH|HUNK|ENTRY ...] | output [list|accept|drop] [--all] [SESSION]", "look at pending edits, decide on them, and take edits back", reviewCommand, reviewCandidates},
@@ -41,7 +41,7 @@ func commands() []command {
 		{"acp", "[--root DIR] [--mode MODE] [--model MODEL] [--log-level LEVEL] [--log-file FILE]", "serve an editor with our own agent over the Agent Client Protocol, on standard input and output", serveACP, nil},
 		{"trust", "[--root DIR] [--json] [yes [--hash H]|no|forget]", "say whether you trust a workspace, so that what its project names may run, or look at what you said and what has changed since", trustFolder, verbs("yes", "no", "forget")},
 		{"mode", "[--root DIR] [--json] [MODE]", "show what agents may do without asking and where their edits go, or choose it", modeCommand, modeNames},
-		{"setup", "[--root DIR] [--json] [CLIENT [--via INTEGRATION,...] [--tools FAMILY,...] [--project] [--review | --no-review | --only-ours] [--yes] [--dry-run] [--undo] | model [PLACE [MODEL]]]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back; or choose a language model for our own agent", setUp, setupClients},
+		{"setup", "[--root DIR] [--json] [CLIENT [--via INTEGRATION,...] [--tools FAMILY,...] [--project] [--review | --no-review | --only-ours] [--yes] [--dry-run] [--undo] | model [PROVIDER|URL [MODEL]] | --all]", "list the agents and editors that are here, or put sidecar-ls into one of them, with a way back; or choose a language model for our own agent", setUp, setupClients},
 		{"plugin", "[--root DIR] [--json] list | trust [--mine] [--override TOOL,...] ID | distrust ID | enable ID | disable ID | reload ID | add PATH | remove ID | new LANGUAGE DIR", "look at plugins, say which you trust, and make one", pluginCommand, verbs(pluginVerbs()...)},
 		{"hook", "[--root DIR] [--json] list | test EVENT [TOOL [JSON]] | claude | codex | gemini", "list the hooks, or run those of an event on an example; or be a hook of another agent, which puts the policy behind its own tools", hookCommand, verbs(append([]string{"list", "test"}, agenthook.Names()...)...)},
 		{"uninstall", "[--root DIR] [--json] [--list | [--purge] [--yes]]", "list what sidecar-ls has left on this machine, or take it out", uninstall, nil},

@@ -114,7 +114,7 @@ func (c *cli) consent(ctx context.Context, kept profile.Kept, p profile.Profile)
 		return nil
 	}
 	if !c.yes {
-		what := fmt.Sprintf("%s runs in a private copy of the folder: what it changes waits for your review. Of yours it sees, besides:\n  %s\n", p.Title, strings.Join(p.Shown(), "\n  "))
+		what := profile.Question(p.Title, p.Shown())
 		if !p.Tried {
 			what += "This profile was not tried with the real program.\n"
 		}

@@ -23,7 +23,7 @@ import (
 type setupFlags struct {
 	via, tools                    string
 	project, only, yes, dry, undo bool
-	review, unreviewed            bool
+	review, unreviewed, all       bool
 }
 
 func (s *setupFlags) define(f *flag.FlagSet) {
@@ -36,6 +36,7 @@ func (s *setupFlags) define(f *flag.FlagSet) {
 	f.BoolVar(&s.yes, "yes", false, "don't ask")
 	f.BoolVar(&s.dry, "dry-run", false, "show what would change, and change nothing")
 	f.BoolVar(&s.undo, "undo", false, "take out what setup has put in")
+	f.BoolVar(&s.all, "all", false, "without a client: say of each integration what it gives")
 }
 
 // setupOutcome is what a run of setup did, or would do.
@@ -104,13 +105,16 @@ func setUp(ctx context.Context, c *cli) error {
 	}
 	switch len(c.args) {
 	case 0:
-		if c.setup != (setupFlags{}) {
+		if c.setup != (setupFlags{all: c.setup.all}) {
 			return usagef("setup takes these flags with the name of a client: %s", strings.Join(setup.Names(), ", "))
 		}
 		return c.listClients(env.List(ctx, true))
 	case 1:
 	default:
 		return usagef("setup takes one client, but got %q", c.args)
+	}
+	if c.setup.all {
+		return usagef("--all is of the list of clients: sidecar-ls setup --all")
 	}
 	name := c.args[0]
 	if !slices.Contains(setup.Names(), name) {
@@ -316,27 +320,80 @@ func (c *cli) showOutcome(out setupOutcome, brief []setup.Brief) {
 	}
 }
 
-// listClients prints what there is.
+// listClients prints what is here: of each client the command to type now, and its
+// integrations; with --all what these give.
 func (c *cli) listClients(list []setup.Client) error {
 	if c.json {
 		return c.print(map[string]any{"clients": list})
 	}
+	var absent []string
 	for _, cl := range list {
-		found := "not found"
-		if cl.Found {
-			found = strings.TrimSpace("found " + cl.Version)
+		if !cl.Found {
+			absent = append(absent, cl.Title)
+			continue
 		}
+		found := strings.TrimSpace("found " + cl.Version)
 		if cl.Trouble != "" {
 			found += ", but " + cl.Trouble
 		}
 		fmt.Fprintf(c.Out, "%s (%s): %s\n", cl.Name, cl.Title, found)
-		if !cl.Found {
-			continue
+		if now := typeNow(cl); now != "" {
+			fmt.Fprintln(c.Out, "  now:", now)
 		}
-		printIntegrations(c.Out, cl.Roads)
+		if c.setup.all {
+			printIntegrations(c.Out, cl.Roads)
+		} else {
+			printStates(c.Out, cl.Roads)
+		}
 	}
-	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks. sidecar-ls help integrations says what each integration gives.\nsidecar-ls setup model chooses the language model of our own agent.")
+	if len(absent) > 0 {
+		fmt.Fprintf(c.Out, "not found: %s\n", strings.Join(absent, ", "))
+	}
+	fmt.Fprintln(c.Out, "\nsidecar-ls setup CLIENT shows what it would change, and asks; setup --all says what each integration gives.\nsidecar-ls setup model chooses the language model of our own agent.")
 	return nil
+}
+
+// typeNow is the command that a person begins with: the agent in a run, what sets the client
+// up, or its own program, where that is set up.
+func typeNow(cl setup.Client) string {
+	for _, r := range cl.Roads {
+		if r.Road == "world" && r.State == setup.Available {
+			if cl.Program == "" {
+				return "" // only its settings are here
+			}
+			return r.Command
+		}
+	}
+	for _, r := range cl.Roads {
+		switch {
+		case r.State == setup.On && cl.Program == "":
+			return ""
+		case r.State == setup.On:
+			return filepath.Base(cl.Program)
+		case r.Command != "":
+			return r.Command
+		}
+	}
+	return ""
+}
+
+// printStates prints a line for each integration: the command for it, or what is wrong.
+func printStates(w io.Writer, all []setup.Integration) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range all {
+		state, text := r.State, r.Command
+		if text == "" || state == setup.Incomplete {
+			text = r.Why
+		}
+		switch state {
+		case setup.On:
+			text = ""
+		case setup.Unavailable:
+			state, text = fmt.Sprintf("%s (%s)", state, text), ""
+		}
+		fmt.Fprintln(t, strings.TrimRight("  "+r.Road+"\t"+state+"\t"+text, "\t"))
+	}
+	_ = t.Flush() // as with Fprint, there is nobody left to tell
 }
 
 func printIntegrations(w io.Writer, all []setup.Integration) {

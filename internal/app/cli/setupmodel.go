@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -17,13 +19,19 @@ import (
 // modelClient is the name for setup that stands for our own agent's model.
 const modelClient = "model"
 
-// setUpModel looks for language models and puts one into the user's settings: the place
-// where it is, and never a key.
+// setUpModel looks for language models and puts one into the user's settings: its provider
+// and address, and never a key.
 func setUpModel(ctx context.Context, c *cli, words []string) error {
 	s := c.setup
+	if s.undo {
+		return usagef("setup model has no --undo: `sidecar-ls setup model` chooses another model. To have none, take backend.profile and its row of backend.profiles out of %s", config.UserFile())
+	}
 	s.yes = false
 	if s != (setupFlags{}) || len(words) > 2 {
-		return usagef("setup model takes the name of a place and of a model there, or nothing, to be asked")
+		return usagef("setup model takes the name of a provider, or the address of a server, and the name of a model there; or nothing, to be asked")
+	}
+	if len(words) > 0 && strings.Contains(words[0], "://") {
+		return putServer(ctx, c, words)
 	}
 	if len(words) > 0 && !slices.ContainsFunc(models.Places(os.Getenv), func(p models.Place) bool { return p.Name == words[0] }) {
 		return unknownPlace(words[0])
@@ -45,6 +53,36 @@ func setUpModel(ctx context.Context, c *cli, words []string) error {
 	} else if p.Model, err = chooseModel(ctx, c.Err, place); err != nil {
 		return err
 	}
+	return putModel(c, p)
+}
+
+// putServer takes a server by its address: one that speaks like OpenAI's.
+func putServer(ctx context.Context, c *cli, words []string) error {
+	at, err := url.Parse(words[0])
+	if err != nil || at.Host == "" || at.User != nil || at.Scheme != "http" && at.Scheme != "https" {
+		return usagef("%q is no address of a server: one begins with http:// or https://, and names no user, such as http://127.0.0.1:8000/v1", words[0])
+	}
+	place := models.Found{Title: at.Host, Profile: config.Backend{Name: at.Host, Provider: "openai", URL: strings.TrimRight(words[0], "/")}}
+	place.Models, err = models.List(ctx, place.Profile, "")
+	p := kept(place.Profile)
+	switch {
+	case len(words) > 1:
+		p.Model = words[1]
+		if err != nil {
+			fmt.Fprintf(c.Err, "sidecar-ls: whether it has that model is not known: %v\n", err)
+		}
+	case err != nil:
+		return fmt.Errorf("%w. Name its model, too; sidecar-ls help own-model says how to write a profile with another API or a key", err)
+	default:
+		if p.Model, err = chooseModel(ctx, c.Err, place); err != nil {
+			return err
+		}
+	}
+	return putModel(c, p)
+}
+
+// putModel writes the profile, and says so.
+func putModel(c *cli, p config.Backend) error {
 	if err := config.PutBackend(p); err != nil {
 		return err
 	}
@@ -59,14 +97,14 @@ func setUpModel(ctx context.Context, c *cli, words []string) error {
 	return nil
 }
 
-// unknownPlace lists the places that there can be.
+// unknownPlace lists the providers that there can be.
 func unknownPlace(name string) error {
 	var names, lines []string
 	for _, p := range models.Places(os.Getenv) {
 		names = append(names, p.Name)
 		lines = append(lines, "\n  "+p.Name+": "+p.Title+", "+p.Takes)
 	}
-	return usagef("there is no place %q%s. There are:%s", name, didYouMean(name, names), strings.Join(lines, ""))
+	return usagef("there is no provider %q%s. There are:%s\nAny other server is named by its address, such as http://127.0.0.1:8000/v1", name, didYouMean(name, names), strings.Join(lines, ""))
 }
 
 // missingPlace says what a place takes that is not here, and names those that are.
@@ -93,7 +131,7 @@ func kept(p config.Backend) config.Backend {
 	set, _ := config.Load(src) // the command that opens the settings reports their faults
 	for _, old := range set.Backends() {
 		if old.Name == p.Name && old.URL == p.URL && old.Provider == p.Provider {
-			old.KeyEnv, old.Model = p.KeyEnv, ""
+			old.KeyEnv, old.Model = cmp.Or(p.KeyEnv, old.KeyEnv), ""
 			return old
 		}
 	}

@@ -59,6 +59,7 @@ type uninstallOutcome struct {
 	Setups   []setup.Written `json:"setups"`
 	Left     []leftover      `json:"left"`
 	Removed  []string        `json:"removed"`
+	Changed  []string        `json:"changed"` // files of the user's that have nothing of ours any more
 	Problems []string        `json:"problems,omitempty"`
 }
 
@@ -75,7 +76,7 @@ func uninstall(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	out := uninstallOutcome{Program: c.Self, Removed: []string{}}
+	out := uninstallOutcome{Program: c.Self, Removed: []string{}, Changed: []string{}}
 	if out.Setups, err = env.Written(); err != nil {
 		return err
 	}
@@ -160,7 +161,11 @@ func undoSetup(env setup.Env, s setup.Written, out *uninstallOutcome) error {
 		return fmt.Errorf("setup %s --undo: %w", s.Client, err)
 	}
 	for _, change := range p.Changes {
-		out.Removed = append(out.Removed, change.Path+" (what setup put there)")
+		if change.Remove {
+			out.Removed = append(out.Removed, change.Path)
+		} else {
+			out.Changed = append(out.Changed, change.Path)
+		}
 	}
 	hide := redact.OfEnvironment()
 	for _, text := range p.Left {
@@ -285,6 +290,9 @@ func (c *cli) tellUninstall(out uninstallOutcome) error {
 	for _, path := range out.Removed {
 		fmt.Fprintln(c.Out, "removed", path)
 	}
+	for _, path := range out.Changed {
+		fmt.Fprintln(c.Out, "took our lines out of", path)
+	}
 	for _, s := range out.Setups {
 		fmt.Fprintf(c.Out, "set up: %s, via %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
 	}
@@ -298,6 +306,7 @@ func (c *cli) tellUninstall(out uninstallOutcome) error {
 	for _, text := range out.Problems {
 		fmt.Fprintln(c.Out, text)
 	}
+	fmt.Fprintln(c.Out, "Of projects it knows this one, and those that you trust or that setup wrote into. Others may have a directory .sidecar, too.")
 	fmt.Fprintf(c.Out, "The program itself is %s: remove it as it was installed (apt, dnf, brew, scoop, winget), or remove the file.\n", out.Program)
 	fmt.Fprintln(c.Out, "In VS Code: code --uninstall-extension sidecar-ls.sidecar. Keys that you put into the system's keyring stay there.")
 	return nil

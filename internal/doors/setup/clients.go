@@ -3,6 +3,7 @@ package setup
 import (
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -56,9 +57,9 @@ func table() []client {
 			func(e Env) []string { return []string{e.home(".gemini")} },
 			agent("gemini", driven{profile: "gemini", program: "gemini"}, ownOff, gemini, true,
 				"Restart Gemini CLI. It uses MCP servers only in folders that you have trusted in it.")},
-		{"opencode", "opencode", "1.18.33", []string{"opencode"},
+		{"opencode", "OpenCode", "1.18.33", []string{"opencode"},
 			func(e Env) []string { return []string{e.opencodeDir()} },
-			agent("opencode", driven{profile: "opencode", program: "opencode"}, ownOff, opencode, true, "Restart opencode; `opencode mcp list` shows sidecar.")},
+			agent("opencode", driven{profile: "opencode", program: "opencode"}, ownOff, opencode, true, "Restart OpenCode; `opencode mcp list` shows sidecar.")},
 		{"copilot", "GitHub Copilot CLI", "", []string{"copilot"},
 			func(e Env) []string { return []string{e.copilotDir()} },
 			agent("copilot", driven{profile: "copilot", program: "copilot"}, ownToo, copilot, false, "Restart Copilot CLI; /mcp show lists sidecar.")},
@@ -86,6 +87,12 @@ func table() []client {
 			func(e Env) []string { return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "helix")} },
 			[]integration{editor("editors/helix",
 				"Helix has a list of servers for each language, which replaces the language's own; so setup does not write it. Put this into languages.toml of its configuration directory, and add sidecar-ls to the list of each language that you want it for:\n\n[language-server.sidecar-ls]\ncommand = \"sidecar-ls\"\nargs = [\"serve\"]\n\n[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\", \"sidecar-ls\"]")}},
+		{"sublime", "Sublime Text", "", []string{"subl", "sublime_text"},
+			func(e Env) []string {
+				return []string{filepath.Join(e.xdg("XDG_CONFIG_HOME", ".config"), "sublime-text")}
+			},
+			[]integration{editor("editors/sublime",
+				"Sublime Text starts the server by its package LSP. Put what LSP.sublime-settings says, in the directory editors/sublime of the repository, into the file that `Preferences: LSP Settings` opens; and SideCar.sublime-commands into Packages/User.")}},
 		{"zed", "Zed", "", []string{"zed", "zeditor"},
 			func(e Env) []string { return []string{e.zedDir()} },
 			[]integration{
@@ -100,6 +107,8 @@ func table() []client {
 const (
 	ownToo = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them."
 	ownOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools stay beside them unless --only-ours turns them off."
+
+	ownIsOff = "The agent calls our tools: policy, sandbox and review apply to them. Its own tools for files and commands are off."
 )
 
 // driven is how an agent is driven: by which row of internal/agents/profile, and with which program. One
@@ -221,7 +230,7 @@ var looksForEditor = map[string]struct{ command, why string }{
 func editor(dir, how string) integration {
 	return integration{name: "ide", what: "The editor starts the server, shows what waits for review, and asks.",
 		state: func(Env) (string, string, string) {
-			return Off, "whether it is set up can't be seen from its files; " + dir + "/README.md says how", ""
+			return Off, "whether it is set up can't be seen from its files; " + dir + "/README.md says how", "sidecar-ls setup " + path.Base(dir)
 		},
 		manual: says(how)}
 }

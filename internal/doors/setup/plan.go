@@ -186,7 +186,7 @@ func (e Env) note(row client, r integration) (string, error) {
 	if r.manual != nil {
 		return strings.Join(r.manual(e), "\n"), nil
 	}
-	state, why, command := r.state(e)
+	state, why, command := stateOf(e, row, r)
 	switch state {
 	case Available:
 		return fmt.Sprintf("%s: run `%s`; there is nothing to set up.", r.name, command), nil

@@ -132,7 +132,8 @@ func (e Env) truth(row client, written string, o Options) []string {
 	}
 	mode := e.mode(o.Project)
 	can := e.turnsOff(row.integration("mcp"), o)
-	off := o.OnlyOurs || written == "hook"
+	_, already := ToolsOff(e, row.name)
+	off := o.OnlyOurs || written == "hook" || already
 	run := ""
 	if state, _, command := row.world(e); state == Available {
 		run = command
@@ -163,7 +164,7 @@ func (e Env) truth(row client, written string, o Options) []string {
 // world is the state of the integration on which the whole program runs in a world.
 func (c client) world(e Env) (state, why, command string) {
 	if r := c.integration("world"); r.state != nil {
-		return r.state(e)
+		return stateOf(e, c, r)
 	}
 	return Unavailable, "", ""
 }

@@ -42,7 +42,19 @@ func TestReview(t *testing.T) {
 				if undo, off := ToolsOff(w.env, client); off {
 					t.Errorf("its tools are off before: %s", undo)
 				}
+				if r := w.state(client, "world"); r.State != Available || !strings.Contains(w.state(client, "mcp").What, "unless --only-ours") {
+					t.Errorf("before, world: %+v, %+v", r, w.state(client, "mcp"))
+				}
 				p := w.apply(client, Options{Review: true})
+				if r := w.state(client, "world"); r.State != Unavailable || r.Command != "" || !strings.Contains(r.Why, "its own tools are off") || !strings.Contains(r.Why, "setup "+client+" --undo") {
+					t.Errorf("a run is refused, but: %+v", r)
+				}
+				if what := w.state(client, "mcp").What; !strings.HasSuffix(what, "are off.") {
+					t.Errorf("mcp: %s", what)
+				}
+				if _, err := w.env.Plan(client, Options{Roads: []string{"world"}}); err == nil {
+					t.Error("--via world says nothing of that")
+				}
 				if undo, off := ToolsOff(w.env, client); !off || undo != "sidecar-ls setup "+client+" --undo" {
 					t.Errorf("its tools are off: %v, %s", off, undo)
 				}

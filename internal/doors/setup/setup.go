@@ -196,8 +196,11 @@ func noProgram(e Env, row client, settings bool) string {
 func (e Env) look(row client, r integration) Integration {
 	out := Integration{Road: r.name, What: r.what}
 	if r.files == nil {
-		out.State, out.Why, out.Command = r.state(e)
+		out.State, out.Why, out.Command = stateOf(e, row, r)
 		return out
+	}
+	if _, off := ToolsOff(e, row.name); off && r.what == ownOff {
+		out.What = ownIsOff
 	}
 	out.Command = "sidecar-ls setup " + row.name
 	if r.named {
@@ -214,6 +217,18 @@ func (e Env) look(row client, r integration) Integration {
 		out.State, out.Why = Incomplete, "in this project"
 	}
 	return out
+}
+
+// stateOf is the state of an integration that is not written into files. In a run an agent
+// has only its own tools, so there is none where setup turned these off.
+func stateOf(e Env, row client, r integration) (state, why, command string) {
+	state, why, command = r.state(e)
+	if r.name == "world" && state == Available {
+		if undo, off := ToolsOff(e, row.name); off {
+			return Unavailable, "its own tools are off; to turn them on: " + undo, ""
+		}
+	}
+	return state, why, command
 }
 
 // written says how much of what is to be in files is there.

@@ -49,3 +49,26 @@ func TestDemoFails(t *testing.T) {
 		})
 	}
 }
+
+// TestMakeSample: the repository of the pages is made where a person wants it, and never
+// over what is there.
+func TestMakeSample(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		needs.Skip(t, needs.Git, "no git on this machine; make test installs it")
+	}
+	t.Chdir(t.TempDir())
+	const dir = "sample/tally"
+	var out strings.Builder
+	if err := makeSample(t.Context(), dir, &out); err != nil || !strings.Contains(out.String(), dir) {
+		t.Fatal(err, out.String())
+	}
+	if data, err := os.ReadFile(dir + "/count/count.go"); err != nil || !strings.Contains(string(data), "\nconst Most = 10\n") {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "status", "--porcelain").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := makeSample(t.Context(), dir, &out); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a second time: %v", err)
+	}
+}

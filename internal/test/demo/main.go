@@ -18,9 +18,15 @@ import (
 
 func main() {
 	server := flag.String("server", "bin/sidecar-ls", "the server to show")
+	into := flag.String("into", "", "make only the sample repository, in this directory, and keep it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *server, os.Stdout, colourful(os.Stdout))
+	var err error
+	if *into != "" {
+		err = makeSample(ctx, *into, os.Stdout)
+	} else {
+		err = run(ctx, *server, os.Stdout, colourful(os.Stdout))
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)

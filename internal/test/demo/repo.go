@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -30,11 +32,40 @@ func sample() (files, want map[string]string) {
 	return files, want
 }
 
+// makeSample makes the repository in a directory of the user's, which is not there or empty.
+func makeSample(ctx context.Context, dir string, w io.Writer) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if there, err := os.ReadDir(dir); len(there) > 0 {
+		return fmt.Errorf("%s is not empty: name a new directory", dir)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d := &demo{ctx: ctx, dir: filepath.Dir(dir), repo: dir}
+	d.files, _ = sample()
+	if err := d.make(dir); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "The sample repository is in %s\n", dir)
+	return err
+}
+
 // clone makes the repository and clones it to d.repo.
 func (d *demo) clone() error {
 	origin := filepath.Join(d.dir, "origin")
+	if err := d.make(origin); err != nil {
+		return err
+	}
+	_, err := d.git("clone", "-q", origin, d.repo)
+	return err
+}
+
+// make writes the files into a directory, and commits them.
+func (d *demo) make(dir string) error {
 	for name, text := range d.files {
-		name = filepath.Join(origin, name)
+		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
@@ -43,10 +74,9 @@ func (d *demo) clone() error {
 		}
 	}
 	for _, args := range [][]string{
-		{"-C", origin, "init", "-q", "-b", "main"},
-		{"-C", origin, "add", "."},
-		{"-C", origin, "commit", "-q", "-m", "tally counts words"},
-		{"clone", "-q", origin, d.repo},
+		{"-C", dir, "init", "-q", "-b", "main"},
+		{"-C", dir, "add", "."},
+		{"-C", dir, "commit", "-q", "-m", "tally counts words"},
 	} {
 		if _, err := d.git(args...); err != nil {
 			return err

@@ -176,6 +176,39 @@ func TestSetupAsks(t *testing.T) {
 	}
 }
 
+// TestSetupList: the list says of each client what to type now, and a line for each
+// integration; what these give is said on demand.
+func TestSetupList(t *testing.T) {
+	p := newPerson(t)
+	t.Setenv("PATH", p.bin) // no other agent
+	p.program("claude", "2.1.330 (Claude Code)")
+	const gives = "The whole program runs on a private copy"
+	out, code := p.at(nil)
+	if code != 0 || !strings.HasPrefix(out, "claude (Claude Code): found 2.1.330\n  now: sidecar-ls run -- claude\n  mcp    off        sidecar-ls setup claude\n") || strings.Contains(out, gives) || strings.Count(out, "\n") > 12 {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	e2e.Write(t, filepath.Join(p.home, ".gemini/settings.json"), "{}")
+	if out, _ := p.at(nil); !strings.Contains(out, "gemini (Gemini CLI): found, but its settings are here, and no gemini on PATH\n  mcp    off") {
+		t.Errorf("an agent that is not here has something to type:\n%s", out)
+	}
+	if all, code := p.at(nil, "--all"); code != 0 || !strings.Contains(all, gives) || !strings.Contains(out, "not found: ") || !strings.Contains(out, "Sublime Text") {
+		t.Errorf("exit %d\n%s", code, all)
+	}
+	if out, code = p.at(nil, "claude", "--review", "--yes"); code != 0 {
+		t.Fatal(out)
+	}
+	out, code = p.at(nil)
+	if code != 0 || !strings.Contains(out, "\n  now: claude\n  mcp    on\n  world  unavailable (its own tools are off; to turn them on: sidecar-ls setup claude --undo)\n") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if out, code = p.at(nil, "claude", "--all"); code != 2 {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if out, code = p.at(nil, "sublime"); code != 0 || !strings.Contains(out, "Preferences: LSP Settings") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+}
+
 // TestDoctorAgents: doctor says of an agent in PATH whether it is set up, and
 // does not start it.
 func TestDoctorAgents(t *testing.T) {

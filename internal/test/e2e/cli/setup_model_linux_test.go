@@ -50,7 +50,7 @@ func TestSetupModel(t *testing.T) {
 	if out, code := p.at(nil, "model"); code != 1 || !strings.Contains(out, "OPENAI_API_KEY") || settings() != "" {
 		t.Errorf("nothing is there: exit %d\n%s", code, out)
 	}
-	if out, code := p.at(nil, "model", "nowhere"); code != 2 || !strings.Contains(out, "openai: OpenAI, a key in OPENAI_API_KEY\n") || !strings.Contains(out, "local-ollama: Ollama, a server") {
+	if out, code := p.at(nil, "model", "nowhere"); code != 2 || !strings.Contains(out, "no provider") || !strings.Contains(out, "openai: OpenAI, a key in OPENAI_API_KEY\n") || !strings.Contains(out, "local-ollama: Ollama, a server") {
 		t.Errorf("an unknown place: exit %d\n%s", code, out)
 	}
 	if out, code := p.at(nil, "model", "gemini"); code != 1 || !strings.Contains(out, "Gemini is not here: it takes a key in GEMINI_API_KEY or GOOGLE_API_KEY") {
@@ -89,6 +89,22 @@ func TestSetupModel(t *testing.T) {
 	}
 	if out, code = p.at(nil, "model", "local-ollama", "gemma3:4b"); code != 0 || now() != "gemma3:4b" {
 		t.Errorf("by name: exit %d\n%s", code, out)
+	}
+	address := service.URL + "/v1"
+	shown, out, code = p.typed("gpt-5\n", "model", address)
+	if code != 0 || !strings.Contains(settings(), `"provider":"openai","url":"`+address+`","model":"gpt-5"`) || now() != "gpt-5" || remote[len(remote)-1] != "" {
+		t.Errorf("by its address: exit %d\n%s\n%s\n%s", code, shown, out, settings())
+	}
+	if out, code = p.at(nil, "model", "http://127.0.0.1:1/v1", "mine"); code != 0 || !strings.Contains(out, "not known") || now() != "mine" {
+		t.Errorf("a server that does not answer: exit %d\n%s", code, out)
+	}
+	for _, wrong := range [][]string{{"http://127.0.0.1:1/v1"}, {"ftp://127.0.0.1/v1", "x"}, {"http://me:" + key + "@127.0.0.1/v1", "x"}} {
+		if out, code = p.at(nil, append([]string{"model"}, wrong...)...); code == 0 || now() != "mine" {
+			t.Errorf("%q: exit %d\n%s", wrong, code, out)
+		}
+	}
+	if out, code = p.at(nil, "model", "--undo"); code != 2 || !strings.Contains(out, "take backend.profile and its row") || !strings.Contains(out, config.UserFile()) || now() != "mine" {
+		t.Errorf("undo: exit %d\n%s", code, out)
 	}
 	if out, code = p.at(nil, "model", "local-olama"); code != 2 || !strings.Contains(out, "did you mean local-ollama?") {
 		t.Errorf("exit %d\n%s", code, out)

@@ -52,6 +52,7 @@ func TestUninstall(t *testing.T) {
 	}
 	e2e.Write(t, filepath.Join(p.home, codex), "model = \"x\"\n")
 	do(0, "setup", "--root", p.dir, "codex", "--yes")
+	do(0, "setup", "--root", p.dir, "gemini", "--yes")
 	do(0, "trust", "yes", "--root", p.dir)
 	do(0, "call", "--root", p.dir, "--mode", "review", "write_file", "path=a.txt", "content=two")
 
@@ -69,7 +70,7 @@ func TestUninstall(t *testing.T) {
 		}
 	}
 	out := do(0, "uninstall", "--list", "--root", p.dir)
-	for _, want := range []string{"set up: codex, via mcp", "/sidecar-ls", "plugins that you have installed; goes by uninstall --purge", filepath.Join(p.dir, ".sidecar"), "what waits there for review", "The program itself is"} {
+	for _, want := range []string{"set up: codex, via mcp", "/sidecar-ls", "plugins that you have installed; goes by uninstall --purge", filepath.Join(p.dir, ".sidecar"), "what waits there for review", "Of projects it knows this one", "The program itself is"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -93,6 +94,12 @@ func TestUninstall(t *testing.T) {
 	out = do(0, "uninstall", "--yes", "--root", p.dir)
 	if is(userdirs.State) || is(userdirs.Cache) || p.read(codex) != "model = \"x\"\n" {
 		t.Errorf("it is not taken out: %s\n%s", p.read(codex), out)
+	}
+	if config := filepath.Join(p.home, codex); !strings.Contains(out, "took our lines out of "+config+"\n") || strings.Contains(out, "removed "+config) {
+		t.Errorf("the user's file is there, but it says\n%s", out)
+	}
+	if made := filepath.Join(p.home, ".gemini/settings.json"); !strings.Contains(out, "removed "+made+"\n") {
+		t.Errorf("a file that setup made: it says\n%s", out)
 	}
 	if strings.Contains(out, "set up:") || !strings.Contains(out, "removed ") {
 		t.Errorf("it says\n%s", out)

@@ -210,7 +210,7 @@ func TestAgentsProgram(t *testing.T) {
 	for _, path := range []string{"./claude", "node_modules/.bin/claude"} {
 		r := e2e.Runs(t, dir, "--profile", "claude", "--", path)
 		_ = r.In.Close()
-		r.Ends(1, "it is "+filepath.Join(dir, filepath.Clean(path)), "no terminal to ask at")
+		r.Ends(1, "Its program: "+filepath.Join(dir, filepath.Clean(path)), "no terminal to ask at")
 	}
 	r := e2e.Runs(t, dir, "--profile", "claude", "--", "sh", "-c", "echo ran")
 	_ = r.In.Close()
