@@ -134,7 +134,7 @@ VSCODE_OS   = $(patsubst windows,win32,$(shell $(GO) env GOOS))
 VSCODE_ARCH = $(patsubst arm,armhf,$(patsubst amd64,x64,$(shell $(GO) env GOARCH)))
 VSCODE_TARGET = $(VSCODE_OS)-$(VSCODE_ARCH)
 
-.PHONY: vsix vscode unit-vscode test-vscode test-vscode-floor bench-vscode pictures screens
+.PHONY: vsix vscode unit-vscode test-vscode test-vscode-floor bench-vscode pictures screens stopwatch
 
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -163,6 +163,15 @@ pictures: vsix ## those of the README and of the extension, in the workbench wit
 
 screens: vsix ## what the extension's tests see, in light, dark and high contrast at 900 and 1,440 pixels, into editors/vscode/build/screens; ONLY=manage takes those of test/e2e/manage.test.mjs alone
 	$(call VSCODE_IN,workbench) VSIX=sidecar-$(VSCODE_TARGET).vsix WORKBENCH=newest SHOTS=build/screens node --test --test-concurrency=1 --test-reporter=spec $(if $(ONLY),test/e2e/$(ONLY).test.mjs,$$(grep -L agentStep.mjs test/e2e/*.test.mjs))
+
+STOPWATCH := $(CURDIR)/bin/test/stopwatch
+
+stopwatch: tools vsix ## counts and times the first reviewed edit with each agent, and writes the table of docs/agents.md; on a machine that does nothing else
+	rm -rf $(STOPWATCH) && mkdir -p $(STOPWATCH) bin/test/agents
+	npm install --ignore-scripts --silent --prefix bin/test/agents @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	SIDECAR_STOPWATCH=$(STOPWATCH) SIDECAR_AGENTS=$(CURDIR)/bin/test/agents SIDECAR_TESTS=rare $(GO) test -count=1 -p 1 ./internal/test/e2e/run ./internal/test/e2e/editors -run Stopwatch
+	$(call VSCODE_IN,workbench) SIDECAR_STOPWATCH=$(STOPWATCH) VSIX=sidecar-$(VSCODE_TARGET).vsix WORKBENCH=newest node --test --test-concurrency=1 test/e2e/stopwatch.test.mjs
+	SIDECAR_STOPWATCH=$(STOPWATCH) $(GO) test -count=1 ./internal/test/stopwatch -update
 
 bench-vscode: vsix ## the extension's activation and a large tree, in VS Code's own workbench, beside what is promised
 	$(call VSCODE_IN,workbench) timeout -k 20 600 node bench/bench.mjs sidecar-$(VSCODE_TARGET).vsix

@@ -2,6 +2,7 @@ package editors_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/stopwatch"
 )
 
 // agentSettings are the user's, in a directory of configuration, with the scripted agent.
@@ -75,7 +77,15 @@ func neovimAgent(t *testing.T, script string) string {
 
 // TestNeovimStopwatch: the first reviewed edit of an agent takes a new user at most three
 // commands and two questions.
-func TestNeovimStopwatch(t *testing.T) { t.Log(neovimAgent(t, "stopwatch.lua")) }
+func TestNeovimStopwatch(t *testing.T) {
+	out := neovimAgent(t, "stopwatch.lua")
+	r := stopwatch.Row{Place: "Neovim", Agent: "scripted, over ACP"}
+	_, counted, _ := strings.Cut(out, "scripted: ")
+	if _, err := fmt.Sscanf(counted, "%d commands, %d questions, %f s", &r.Steps, &r.Questions, &r.Seconds); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r.Check(t)
+}
 
 // TestNeovimAgent: a conversation with an agent in Neovim, from the choice of one until
 // it goes on after the server was killed.

@@ -12,12 +12,13 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/stopwatch"
 )
 
 // TestStopwatch: a new user starts an agent under review in a terminal, answers the
 // questions, and accepts its edit, beside the same agent alone. That takes two commands, run
-// and review accept, and at most two questions. The seconds depend on the machine, so they are
-// only logged.
+// and review accept, and at most two questions. The seconds depend on the machine, so they
+// are only kept for the table of docs/agents.md.
 func TestStopwatch(t *testing.T) {
 	slow.Test(t)
 	names := map[string]string{"Claude Code": "claude", "Codex": "codex", "Gemini CLI": "gemini", "OpenCode": "opencode"}
@@ -88,10 +89,10 @@ func TestStopwatch(t *testing.T) {
 			if text, _ := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(text) != "ONE\n" {
 				t.Fatalf("review accept: %v\n%s\nThe file is %q.", err, out, text)
 			}
-			if n := len(questions); n == 0 || n > 2 {
-				t.Errorf("%d questions were asked:\n%s", n, strings.Join(questions, "\n"))
+			if len(questions) == 0 || len(questions) > stopwatch.MaxQuestions {
+				t.Errorf("the questions:\n%s", strings.Join(questions, "\n"))
 			}
-			t.Logf("%s: %d questions, %.1f s to the accepted edit, alone %.1f s", alone.Name, len(questions), took.Seconds(), bare.Seconds())
+			stopwatch.Row{Place: "terminal", Agent: alone.Name, Steps: 2, Questions: len(questions), Seconds: took.Seconds(), Alone: bare.Seconds()}.Check(t)
 		})
 	}
 }
