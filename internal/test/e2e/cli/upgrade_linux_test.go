@@ -389,7 +389,7 @@ func besideOther(t *testing.T, from, to string) {
 	if err := waits.Wait(t.Context(), &refused); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("held by process %d", cmd.Process.Pid); refused.OK || !strings.Contains(refused.Content, want) {
+	if want := fmt.Sprintf("(process %d) has this project's review", cmd.Process.Pid); refused.OK || !strings.Contains(refused.Content, want) {
 		t.Errorf("a second server says %s, want %s", refused.Content, want)
 	}
 	other.ends(second, secondCmd, false)
