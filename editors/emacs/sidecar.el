@@ -247,10 +247,10 @@ Without one there, only go to the next: nothing is decided unseen."
     result))
 
 (defun sidecar-undo (&optional to)
-  "Undo the last edit of an agent; right after an accept was undone, redo it.
+  "Undo the last edit of an agent, or decision about one; again, the one before.
 With a prefix argument, ask for the entry TO which everything is taken back."
   (interactive (list (and current-prefix-arg (read-string "Entry: "))))
-  (sidecar--turn "undo" to))
+  (sidecar--turn "undo" (if (or (null to) (string-empty-p to)) "last" to)))
 
 (defun sidecar-redo (&optional to)
   "Make again what was undone last, or everything down to the entry TO."

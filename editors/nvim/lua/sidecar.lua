@@ -208,7 +208,9 @@ end
 
 -- Takes edits back or makes them again, and says which.
 local function turn(what, args)
-  M.execute('sidecar.review.' .. what, args.args ~= '' and { to = args.args } or vim.empty_dict(), function(result)
+  local to = args.args
+  if what == 'undo' and to == '' then to = 'last' end -- another one goes further back
+  M.execute('sidecar.review.' .. what, to ~= '' and { to = to } or vim.empty_dict(), function(result)
     report(result)
     local names = vim.tbl_map(function(uri) return vim.fn.fnamemodify(vim.uri_to_fname(uri), ':.') end, result and result.restored or {})
     local said = (result and result.what == 'redo') and 'made again: ' or 'taken back: '

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +39,7 @@ func turning(f func(context.Context, *pendingedits.Store, string) (pendingedits.
 
 // undoTo takes back what an entry names or, without one, the newest decision: a rejection, too.
 func undoTo(ctx context.Context, q *pendingedits.Store, to string) (pendingedits.UndoResult, error) {
-	if to == "" {
-		return pendingedits.UndoLast(ctx, q)
-	}
-	return q.UndoTo(ctx, to)
+	return q.UndoTo(ctx, cmp.Or(to, pendingedits.Last))
 }
 
 // redoTo makes again what was undone, down to an entry or only the newest.
@@ -58,7 +56,10 @@ func turned(what string, p pendingedits.Past) string {
 		did = "made again: what an undo had taken back"
 	}
 	line := fmt.Sprintf("%s by %s, %s", did, madeBy(p), pastFiles(p))
-	if what == "undo" && p.What != "apply" {
+	switch {
+	case what == "undo" && p.What == "reject":
+		line += "; it waits again (redo makes accepted edits again, not rejections)"
+	case what == "undo" && p.What != "apply":
 		line += "; it waits again"
 	}
 	return line

@@ -10,6 +10,7 @@
 (t/await "nothing is shown" (lambda () (null (t/notes))))
 (sidecar-undo)
 (t/await "taken back" (lambda () (and (equal (t/line 12) "\treturn \"you\"") (= (length (t/hunks)) 1))))
+(t/ok (and (seq-empty-p (plist-get (sidecar-undo) :restored)) (= (length (t/hunks)) 1)) "another undo does not accept it again")
 (sidecar-accept-file)
 (t/await "accepted again" (lambda () (equal (t/line 12) "\treturn \"world\"")))
 (t/quit)
