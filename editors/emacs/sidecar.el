@@ -276,9 +276,10 @@ With ARG, ask for a command to run instead."
   (interactive "P")
   (let* ((argument (when arg (list :command (read-string "Command: "))))
          (result (sidecar-execute "sidecar.review.verify" argument))
-         (ok (eq (plist-get result :ok) t)))
-    (message "SideCar: %s: %s%s" (if ok "tested" "tests failed") (plist-get result :command)
-             (if (plist-get result :passed) (format " (%s passed, %s failed)" (plist-get result :passed) (plist-get result :failed)) ""))
+         (ok (eq (plist-get result :ok) t))
+         (none (and ok (equal (plist-get result :passed) 0) (equal (plist-get result :failed) 0))))
+    (message "SideCar: %s: %s%s" (cond (none "not tested, no test was run") (ok "tested") (t "tests failed")) (plist-get result :command)
+             (if (and (not none) (plist-get result :passed)) (format " (%s passed, %s failed)" (plist-get result :passed) (plist-get result :failed)) ""))
     (unless ok
       (with-current-buffer (get-buffer-create "*SideCar tests*")
         (let ((inhibit-read-only t))

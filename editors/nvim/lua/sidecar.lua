@@ -247,7 +247,9 @@ local commands = {
     vim.notify('sidecar: testing the pending changes')
     M.execute('sidecar.review.verify', args.args ~= '' and { command = args.args } or nil, function(r)
       local counts = r.passed and string.format(' (%d passed, %d failed)', r.passed, r.failed or 0) or ''
-      vim.notify('sidecar: ' .. (r.ok and 'tested: ' or 'tests failed: ') .. r.command .. counts, r.ok and vim.log.levels.INFO or vim.log.levels.WARN)
+      local none = r.ok and r.passed == 0 and (r.failed or 0) == 0
+      local how = none and 'not tested, no test was run: ' or r.ok and 'tested: ' or 'tests failed: '
+      vim.notify('sidecar: ' .. how .. r.command .. (none and '' or counts), (none or not r.ok) and vim.log.levels.WARN or vim.log.levels.INFO)
       if not r.ok then show('tests of pending changes', vim.split(r.output, '\n', { trimempty = true }), '') end
     end)
   end,
