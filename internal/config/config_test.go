@@ -156,7 +156,9 @@ func TestTypes(t *testing.T) {
 		{"too many rules", `{"commandRules": [` + strings.Repeat("{},", maxCommandRules) + `{}]}`, values{}, []string{`commandRules: must be at most 10000 rules, not 10001`}},
 		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
 		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
-		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
+		{"a key below a group", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, []string{
+			"knowledge.later: is no setting; there are knowledge.enabled, knowledge.documentSymbols, knowledge.workspaceSymbols",
+		}},
 		{
 			"an index that can't be", `{"knowledge": {"embeddings": {"provider": "local", "url": 1, "key": false}}}`, values{},
 			[]string{
@@ -168,7 +170,15 @@ func TestTypes(t *testing.T) {
 			"an index to one's liking", `{"knowledge": {"enabled": false, "embeddings": {"provider": "ollama", "model": "m"}}}`,
 			values{"knowledge.enabled": false, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
 		},
-		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}}`, values{}, nil},
+		{"keys of a backend that are none", `{"backend.profle": "x", "backend.foo": 1, "backend": {"wrker": "a"}, "mcp": {"servers": {}}}`, values{}, []string{
+			"backend.profle: is no setting; did you mean backend.profile?",
+			"backend.foo: is no setting; there are backend.profiles, backend.profile, backend.worker",
+			"backend.wrker: is no setting; did you mean backend.worker?",
+		}},
+		{"groups that are none", `{"backend": "x", "sidecar.mcp": true}`, values{}, []string{
+			`backend: must be an object of settings, not "x"`, "mcp: must be an object of settings, not true",
+		}},
+		{"a backend that is one", `{"backend": {"profile": "openai"}}`, values{"backend.profile": "openai"}, nil},
 		{
 			"language servers; wrong ones are left out",
 			`{"languageServers": {"gopls": {"command": ["/x/gopls", "-v"], "initializationOptions": {"a": [1]}}, "pyright": {"enabled": false}, "clangd": {"command": [""]}, "rust-analyzer": {"command": "ra"}, "jdtls": {}, "typescript-language-server": {"enabled": 1}}}`,
@@ -259,7 +269,7 @@ func TestOldNames(t *testing.T) {
 		{"nested", `{"sidecar": {"result": {"maxChars": 5000}}}`, 5000, []string{"user.json:1: " + renamed}},
 		{"both, the old one first", `{"result.maxChars": 5000, "result.maxBytes": 6000}`, 6000, []string{"user.json:1: " + renamed}},
 		{"both, the new one first", `{"result.maxBytes": 6000, "result.maxChars": 5000}`, 6000, []string{"user.json:1: " + renamed}},
-		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "user.json:1: sidecar.result.maxChars: must be a whole number from 1000 to 1000000, not 5"}},
+		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "result.maxChars: must be a whole number from 1000 to 1000000, not 5"}},
 		{"not set", `{"result.maxChars": null}`, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
