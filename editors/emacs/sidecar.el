@@ -43,7 +43,9 @@ A file for which Emacs has no mode is in `fundamental-mode'."
   :type '(repeat symbol))
 
 (defcustom sidecar-save-on-accept nil
-  "Whether a buffer is saved when something was accepted into it."
+  "Whether a buffer is saved after an accept, even if it had changes of yours.
+When nil, the server's setting `edits.save' decides: by default it saves
+buffers that had none."
   :type 'boolean)
 
 ;;; The server
