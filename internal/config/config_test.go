@@ -89,7 +89,7 @@ func TestTypes(t *testing.T) {
 	}{
 		{"a string of those there are", `{"log.level": "debug"}`, values{"log.level": "debug"}, nil},
 		{"another string", `{"log.level": "loud"}`, values{}, []string{`log.level: must be one of debug, info, warn, error, not "loud"`}},
-		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual"; did you mean manual?`}},
+		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual" (did you mean manual?)`}},
 		{"a number for a string", `{"mode": 3}`, values{}, []string{`mode: it must be a string, not 3`}},
 		{"any string", `{"log.file": "/tmp/x\u0000"}`, values{"log.file": "/tmp/x\x00"}, nil},
 		{"a boolean", `{"tools.enabled": false}`, values{"tools.enabled": false}, nil},
@@ -154,8 +154,8 @@ func TestTypes(t *testing.T) {
 		{"too many modes", `{"customModes": [` + strings.Repeat("{},", maxCustomModes) + `{}]}`, values{}, []string{`customModes: must be at most 100 modes, not 101`}},
 		{"a rule for a list of rules", `{"commandRules": true}`, values{}, []string{`commandRules: must be a list of rules, not true`}},
 		{"too many rules", `{"commandRules": [` + strings.Repeat("{},", maxCommandRules) + `{}]}`, values{}, []string{`commandRules: must be at most 10000 rules, not 10001`}},
-		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
-		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
+		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting (did you mean tools.enabled?)`}},
+		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting (did you mean mode?)`}},
 		{"a key below a group", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, []string{
 			"knowledge.later: is no setting; there are knowledge.enabled, knowledge.documentSymbols, knowledge.workspaceSymbols",
 		}},
@@ -171,9 +171,9 @@ func TestTypes(t *testing.T) {
 			values{"knowledge.enabled": false, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
 		},
 		{"keys of a backend that are none", `{"backend.profle": "x", "backend.foo": 1, "backend": {"wrker": "a"}, "mcp": {"servers": {}}}`, values{}, []string{
-			"backend.profle: is no setting; did you mean backend.profile?",
+			"backend.profle: is no setting (did you mean backend.profile?)",
 			"backend.foo: is no setting; there are backend.profiles, backend.profile, backend.worker",
-			"backend.wrker: is no setting; did you mean backend.worker?",
+			"backend.wrker: is no setting (did you mean backend.worker?)",
 		}},
 		{"groups that are none", `{"backend": "x", "sidecar.mcp": true}`, values{}, []string{
 			`backend: must be an object of settings, not "x"`, "mcp: must be an object of settings, not true",
@@ -237,7 +237,7 @@ func TestLines(t *testing.T) {
 	check(t, values{}, []string{
 		`user.json:2: sidecar.mode: it must be a string, not 1`,
 		`user.json:4: sidecar.tools.enabled: must be true or false, not 2`,
-		`user.json:6: sidecar.nope: is no setting; did you mean mode?`,
+		`user.json:6: sidecar.nope: is no setting (did you mean mode?)`,
 	}, user("{\n\"mode\": 1,\n\"tools\": {\n  \"enabled\": 2\n},\n\"nope\": 3}"))
 }
 
@@ -269,7 +269,7 @@ func TestOldNames(t *testing.T) {
 		{"nested", `{"sidecar": {"result": {"maxChars": 5000}}}`, 5000, []string{"user.json:1: " + renamed}},
 		{"both, the old one first", `{"result.maxChars": 5000, "result.maxBytes": 6000}`, 6000, []string{"user.json:1: " + renamed}},
 		{"both, the new one first", `{"result.maxBytes": 6000, "result.maxChars": 5000}`, 6000, []string{"user.json:1: " + renamed}},
-		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "result.maxChars: must be a whole number from 1000 to 1000000, not 5"}},
+		{"a wrong value", `{"result.maxChars": 5}`, 0, []string{"user.json:1: " + renamed, "user.json:1: sidecar.result.maxChars: must be a whole number from 1000 to 1000000, not 5"}},
 		{"not set", `{"result.maxChars": null}`, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -503,7 +503,7 @@ func TestCheck(t *testing.T) {
 		{"toolPermissions", `{"a": "deny"}`, ""},
 		{"toolPermissions", `{"a": "deny", "b": 1}`, `toolPermissions: b must be a string, not 1`},
 		{"toolPermissions", `{"a": "deny", "a": "allow"}`, `toolPermissions: the value is not valid JSON`},
-		{"result.maxbytes", `1`, `result.maxbytes is no setting; did you mean result.maxBytes?`},
+		{"result.maxbytes", `1`, `result.maxbytes is no setting (did you mean result.maxBytes?)`},
 	} {
 		got := ""
 		if err := s.Check(c.key, []byte(c.value)); err != nil {

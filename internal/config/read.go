@@ -234,7 +234,7 @@ func nearest(name string, names []string, likely func(n int, s string) bool) str
 	if best == "" {
 		return ""
 	}
-	return "; did you mean " + best + "?"
+	return " (did you mean " + best + "?)"
 }
 
 // distance is how many bytes to insert, delete or replace to get from a to b.

@@ -350,6 +350,9 @@ func showDiff(ctx context.Context, c *cli, w reviewWords) error {
 	if c.json {
 		return c.print(d)
 	}
+	if d.Diff == "" { // programs that read a patch get none
+		fmt.Fprintln(c.Err, "Nothing is pending.")
+	}
 	_, err = io.WriteString(c.Out, d.Diff)
 	return err
 }
