@@ -256,15 +256,10 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, "Nothing is pending.")
 		return nil
 	}
-	titles := agentTitles()
+	by := newAuthors()
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
-		by := e.Tool
-		if slices.Contains(titles, e.Command) {
-			by = e.Command // an agent's product, by itself
-		} else if e.Command != "" {
-			by += " (" + e.Command + ")"
-		}
+		by := by.edit(e.Session, e.Tool, e.Command)
 		if e.Batch {
 			by += ", batch of " + e.Session
 		}

@@ -134,16 +134,3 @@ func (c *cli) consent(ctx context.Context, kept profile.Kept, p profile.Profile)
 	}
 	return kept.Allow(p)
 }
-
-// agentTitles are the products that agents are, as people know them.
-func agentTitles() (titles []string) {
-	src, err := config.UserSource()
-	if err != nil {
-		return nil
-	}
-	set, _ := config.Load(src) // the command that opens the settings reports their faults
-	for _, p := range profile.All(set) {
-		titles = append(titles, p.Title)
-	}
-	return titles
-}

@@ -71,7 +71,7 @@ func TestUndoWithoutReview(t *testing.T) {
 		}
 		return out + stderr
 	}
-	if out := shell(0, "history"); !strings.Contains(out, all[2].ID) || !strings.Contains(out, "redo") || !strings.Contains(out, "by write_file") {
+	if out := shell(0, "history"); !strings.Contains(out, all[2].ID) || !strings.Contains(out, "you made again") || !strings.Contains(out, "made by write_file") {
 		t.Errorf("history: %s", out)
 	}
 	if out := shell(0, "undo"); !strings.Contains(out, "restored a.txt") {
