@@ -16,7 +16,7 @@ import (
 // taken back, or made again, as it is.
 var ErrNoItem = errors.New("no such entry")
 
-// Last, in place of an id, is the newest decision that is not taken back: asked for again
+// Last stands, in place of an id, for the newest decision that is not taken back: asked for again
 // and again, it goes back one by one.
 const Last = "last"
 

@@ -266,7 +266,7 @@ With a prefix argument, ask for the entry TO which everything is taken back."
     (if (seq-empty-p entries) (message "SideCar: nothing can be undone")
       (sidecar--show "*SideCar history*"
                      (mapconcat (lambda (entry)
-                                  (format "%s  %s  %s by %s: %s  %s" (plist-get entry :id) (or (plist-get entry :at) "") (plist-get entry :what) (plist-get entry :tool)
+                                  (format "%s  %s  %s, made by %s: %s  %s" (plist-get entry :id) (or (plist-get entry :at) "") (plist-get entry :what) (plist-get entry :tool)
                                           (mapconcat (lambda (file) (format "%s %s +%d -%d" (plist-get file :kind) (plist-get file :path) (plist-get file :added) (plist-get file :removed)))
                                                      (plist-get entry :files) ", ")
                                           (or (plist-get entry :why) "")))
