@@ -114,7 +114,7 @@ func listed(names []string) string {
 }
 
 // Reject drops what sel chooses and tells the agent, with the reason if there
-// is one. UndoLast, or UndoTo with its id, makes it pending again. What is dropped from a batch
+// is one. UndoTo with its id, or Last, makes it pending again. What is dropped from a batch
 // leaves its commits too, and a commit that has nothing left is dropped. Its
 // errors are those of Accept, and fs.ErrNotExist for a name that has no edit.
 func (s *Store) Reject(ctx context.Context, sel Selection, reason string) (RejectResult, error) {

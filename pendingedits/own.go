@@ -50,7 +50,7 @@ func (s *Store) own(ctx context.Context, wait bool) error {
 		case <-time.After(lookSoon):
 			err = s.acquire(ctx)
 		case <-late:
-			return fmt.Errorf("%w; it was waited for", err)
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -127,18 +127,43 @@ func (s *Store) load() (reports []string, release func(), err error) {
 
 // lockedBy is err as an ErrLocked, if another process holds the directory.
 func lockedBy(err error) error {
-	if _, ok := errors.AsType[*filelock.HeldError](err); ok {
-		return fmt.Errorf("%w: %w", err, ErrLocked)
+	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
+		return &elsewhereError{held.Process, err}
 	}
 	return err
 }
+
+// inQueue is err with where it happened; an ErrLocked says whose the queue is.
+func inQueue(err error) error {
+	if errors.Is(err, ErrLocked) {
+		return err
+	}
+	return fmt.Errorf("pending edits: %w", err)
+}
+
+// elsewhereError is an ErrLocked for the person whose editor or shell this is: who has
+// the review, and what to do.
+type elsewhereError struct {
+	process string
+	err     error // with the directory, for who looks closer
+}
+
+func (e *elsewhereError) Error() string {
+	who := "another editor or shell"
+	if e.process != "" {
+		who += " (process " + e.process + ")"
+	}
+	return who + " has this project's review: decide there, or close it; then this one takes over"
+}
+
+func (e *elsewhereError) Unwrap() []error { return []error{e.err, ErrLocked} }
 
 // acquire reads the log, if there is one and no other process has it, and finishes
 // what was interrupted. s.reviewing is held, or s is not shared yet.
 func (s *Store) acquire(ctx context.Context) error {
 	reports, release, err := s.load()
 	if err != nil {
-		return fmt.Errorf("pending edits: %w", err)
+		return inQueue(err)
 	}
 	if release == nil {
 		return nil

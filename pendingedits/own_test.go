@@ -3,6 +3,8 @@ package pendingedits_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -85,6 +87,8 @@ func TestWaitsForTheQueue(t *testing.T) {
 	}
 	if err := impatient.Locked(); !errors.Is(err, pendingedits.ErrLocked) {
 		t.Errorf("who looks: %v", err)
+	} else if want := fmt.Sprintf("another editor or shell (process %d) has this project's review: decide there, or close it; then this one takes over", os.Getpid()); err.Error() != want {
+		t.Errorf("who looks is told %q, want %q", err, want)
 	}
 	for what, decide := range map[string]func() error{
 		"accept": func() error { _, err := impatient.Accept(t.Context(), pendingedits.Selection{}); return err },

@@ -65,7 +65,7 @@ func (s *queue) commit(op string, r record) (int64, error) {
 	s.number(&r)
 	seq, err := s.log.Append(op, encode(s.toLog(r)))
 	if err != nil {
-		return 0, fmt.Errorf("pending edits: %w", lockedBy(err))
+		return 0, inQueue(lockedBy(err))
 	}
 	s.replay(r)
 	if !r.intent && !r.quiet {

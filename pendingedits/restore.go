@@ -2,7 +2,6 @@ package pendingedits
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -80,20 +79,14 @@ func boundedRejections(s *state, list []rejection) []rejection {
 	return list
 }
 
-// UndoLast takes back the newest decision that changed what waits: a rejection, which is
-// pending again then, or what Undo takes back.
-func UndoLast(ctx context.Context, s *Store) (UndoResult, error) {
-	return s.turn(ctx, newestRejection, true)
-}
-
-// newestRejection is the id of the newest rejection that can be taken back; "" where something
-// that Undo takes back is newer.
+// newestRejection is the id of the newest rejection that can be taken back; "" where an
+// edit that is not taken back is newer.
 func newestRejection(s *Store) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rejections = boundedRejections(&s.state, s.rejections)
 	n := len(s.rejections)
-	if n == 0 || slices.ContainsFunc(s.undo, func(u undoItem) bool { return u.turn > s.rejections[n-1].id }) {
+	if n == 0 || slices.ContainsFunc(s.undo, func(u undoItem) bool { return !u.undone && u.turn > s.rejections[n-1].id }) {
 		return ""
 	}
 	return rejectionName(s.rejections[n-1])

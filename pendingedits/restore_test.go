@@ -21,7 +21,7 @@ func (b *bench) reject(sel pendingedits.Selection) {
 }
 
 func (b *bench) undoLast() string {
-	return b.turned(pendingedits.UndoLast(b.t.Context(), b.store))
+	return b.turned(b.store.UndoTo(b.t.Context(), pendingedits.Last))
 }
 
 // TestRejectedComesBack: what was rejected is pending again as it was, with its ids, also
@@ -98,6 +98,40 @@ func TestRejectedHunkComesBack(t *testing.T) {
 	if len(history) != 3 || history[1].What != "reject" || history[1].Undoable != true {
 		t.Errorf("what could not come back is not kept: %+v", history)
 	}
+}
+
+// TestUndoStepsBack: asked for the last again and again, it takes decisions back one by one,
+// rejections among them; redo goes the other way. Control: without that word, an undo of an
+// accept is followed by its redo.
+func TestUndoStepsBack(t *testing.T) {
+	b := newBench(t, "a.txt", "a\n", "b.txt", "b\n", "c.txt", "c\n", "d.txt", "d\n")
+	accept := func(name, text string) {
+		b.edit(name, text)
+		b.accept(pendingedits.Selection{Names: []string{name}})
+	}
+	accept("a.txt", "A\n")
+	b.edit("d.txt", "D\n")
+	b.reject(pendingedits.Selection{})
+	accept("b.txt", "B\n")
+	accept("c.txt", "C\n")
+	b.wantSaid(b.undoLast(), "undo c.txt")
+	b.wantSaid(b.undoLast(), "undo b.txt")
+	b.reopen()
+	b.wantSaid(b.undoLast(), "undo d.txt")
+	b.wantSaid(b.undoLast(), "undo a.txt")
+	b.wantSaid(b.undoLast(), "undo ")
+	b.wantDisk("a.txt", "a\n", "b.txt", "b\n", "c.txt", "c\n", "d.txt", "d\n")
+	b.wantSaid(b.redoTo(""), "redo a.txt")
+	b.wantSaid(b.redoTo(""), "redo b.txt")
+	accept("d.txt", "DD\n")
+	b.wantSaid(b.redoTo(""), "redo c.txt") // made again after d
+	b.wantSaid(b.undoLast(), "undo c.txt")
+	b.wantSaid(b.undoLast(), "undo d.txt")
+	b.wantSaid(b.undoLast(), "undo b.txt")
+	b.wantDisk("a.txt", "A\n", "b.txt", "b\n", "c.txt", "c\n", "d.txt", "d\n")
+
+	b.wantSaid(b.undoTo(""), "redo b.txt")
+	b.wantSaid(b.undoTo(""), "undo b.txt")
 }
 
 // TestUndoOfAcceptsLeavesRejections: the undo that editors have is about accepts alone, and

@@ -16,6 +16,10 @@ import (
 // taken back, or made again, as it is.
 var ErrNoItem = errors.New("no such entry")
 
+// Last stands, in place of an id, for the newest decision that is not taken back: asked for again
+// and again, it goes back one by one.
+const Last = "last"
+
 // Undo is UndoTo the newest.
 func (s *Store) Undo(ctx context.Context) (UndoResult, error) { return s.UndoTo(ctx, "") }
 
@@ -27,28 +31,30 @@ func (s *Store) Undo(ctx context.Context) (UndoResult, error) { return s.UndoTo(
 //
 // With the id of an entry of History, everything from the newest down to it is
 // taken back; without, the newest, or nothing if that can't be, except right after an
-// accept was taken back: that accept is made again then. When there is nothing to take
-// back it does nothing.
+// accept was taken back: that accept is made again then. With Last, what was made or made
+// again last and is not taken back, or a rejection that is newer, which is pending again
+// then. When there is nothing to take back it does nothing.
 func (s *Store) UndoTo(ctx context.Context, id string) (UndoResult, error) {
-	return s.turn(ctx, func(*Store) string { return id }, true)
+	return s.turn(ctx, id, true)
 }
 
 // RedoTo makes again what was taken back last or, with an id, everything from
 // that down to it.
 func (s *Store) RedoTo(ctx context.Context, id string) (UndoResult, error) {
-	return s.turn(ctx, func(*Store) string { return id }, false)
+	return s.turn(ctx, id, false)
 }
 
-// turn undoes or redoes down to the entry that choose names, which is asked once nobody else
-// decides.
-func (s *Store) turn(ctx context.Context, choose func(*Store) string, back bool) (UndoResult, error) {
+// turn undoes or redoes down to an entry. The last is chosen once nobody else decides.
+func (s *Store) turn(ctx context.Context, id string, back bool) (UndoResult, error) {
 	release, err := s.decide(ctx)
 	if err != nil {
 		return UndoResult{}, err
 	}
 	defer release()
 	defer s.hold()()
-	id := choose(s)
+	if id == Last && back {
+		id = cmp.Or(newestRejection(s), Last)
+	}
 	if j, ok := rejected(s, id); ok && back {
 		return restore(s, j)
 	}
@@ -71,7 +77,7 @@ func (s *Store) turn(ctx context.Context, choose func(*Store) string, back bool)
 	if err != nil && len(res.Restored) == 0 {
 		return UndoResult{}, err
 	}
-	if id == "" && len(res.Restored) == 0 {
+	if (id == "" || id == Last) && len(res.Restored) == 0 {
 		for i, f := range res.Failed {
 			res.Failed[i].Err = fmt.Errorf("%w; nothing older is touched: change the file back and try again, or name an older entry of the history, then only this one stays", f.Err)
 		}
@@ -108,7 +114,8 @@ func (r *UndoResult) add(one UndoResult) {
 // turn out to be a redo.
 func (s *queue) toTurn(id string, undo bool) (ids []int64, back bool, err error) {
 	s.undo = s.bounded(s.undo)
-	if len(s.undo) == 0 && id == "" {
+	one := id == "" || id == Last
+	if len(s.undo) == 0 && one {
 		return nil, undo, nil
 	}
 	byTurn := func(a, b undoItem) int { return cmp.Compare(a.turn, b.turn) }
@@ -118,11 +125,11 @@ func (s *queue) toTurn(id string, undo bool) (ids []int64, back bool, err error)
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(s.undo), func(u undoItem) bool { return u.undone == undo })
-	if !undo {
+	if !undo || id == Last { // an older entry that was made again is the last of all
 		slices.SortStableFunc(list, byTurn)
 	}
 	slices.Reverse(list)
-	if id != "" {
+	if !one {
 		i := slices.IndexFunc(list, func(u undoItem) bool { return u.name() == id })
 		if i < 0 {
 			return nil, undo, fmt.Errorf("%w: %.100q is not in the history, or is taken back already", ErrNoItem, id)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -81,4 +82,14 @@ func distance(a, b string) int {
 		before, last, cur = last, cur, before
 	}
 	return last[len(b)]
+}
+
+// NoSuch says that there is none of a kind by a name, which it may have meant, and which
+// there are.
+func NoSuch(kind, name string, names []string) string {
+	meant := ""
+	if near := Near(name, names, 1); len(near) > 0 {
+		meant = " (did you mean " + near[0] + "?)"
+	}
+	return fmt.Sprintf("there is no %s %q%s; there are %s", kind, Clip(name), meant, strings.Join(names, ", "))
 }

@@ -94,7 +94,7 @@ FOLD whether it is folded there: `open', `closed' or nil, for what can't be."
     (sidecar-agent--touch m block)))
 
 (defconst sidecar-agent--silent
-  '("ready" "session" "chosen" "changes" "session_info_update" "available_commands_update" "current_mode_update" "config_option_update")
+  '("ready" "title" "session" "chosen" "changes" "session_info_update" "available_commands_update" "current_mode_update" "config_option_update")
   "Notes that say nothing to people.")
 
 (defun sidecar-agent--note (m e)

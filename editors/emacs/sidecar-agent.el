@@ -28,8 +28,14 @@
 ;;; Choosing
 
 (defun sidecar-agent--choose (prompt items describe)
-  "Ask with PROMPT for one of ITEMS, shown as DESCRIBE says."
-  (let* ((n 0) (named (mapcar (lambda (item) (cons (format "%d %s" (cl-incf n) (funcall describe item)) item)) items))
+  "Ask with PROMPT for one of ITEMS, shown as DESCRIBE says.
+Names begin as they are typed, in any case; a number ends those that are alike."
+  (let* ((completion-ignore-case t)
+         (seen (make-hash-table :test #'equal))
+         (named (mapcar (lambda (item)
+                          (let* ((name (funcall describe item)) (n (cl-incf (gethash name seen 0))))
+                            (cons (if (> n 1) (format "%s (%d)" name n) name) item)))
+                        items))
          (table (lambda (string predicate action)
                   (if (eq action 'metadata) '(metadata (display-sort-function . identity)) (complete-with-action action named string predicate)))))
     (cdr (assoc (completing-read prompt table nil t) named))))

@@ -43,7 +43,9 @@ A file for which Emacs has no mode is in `fundamental-mode'."
   :type '(repeat symbol))
 
 (defcustom sidecar-save-on-accept nil
-  "Whether a buffer is saved when something was accepted into it."
+  "Whether a buffer is saved after an accept, even if it had changes of yours.
+When nil, the server's setting `edits.save' decides: by default it saves
+buffers that had none."
   :type 'boolean)
 
 ;;; The server
@@ -247,10 +249,10 @@ Without one there, only go to the next: nothing is decided unseen."
     result))
 
 (defun sidecar-undo (&optional to)
-  "Undo the last edit of an agent; right after an accept was undone, redo it.
+  "Undo the last edit of an agent, or decision about one; again, the one before.
 With a prefix argument, ask for the entry TO which everything is taken back."
   (interactive (list (and current-prefix-arg (read-string "Entry: "))))
-  (sidecar--turn "undo" to))
+  (sidecar--turn "undo" (if (or (null to) (string-empty-p to)) "last" to)))
 
 (defun sidecar-redo (&optional to)
   "Make again what was undone last, or everything down to the entry TO."
@@ -264,7 +266,7 @@ With a prefix argument, ask for the entry TO which everything is taken back."
     (if (seq-empty-p entries) (message "SideCar: nothing can be undone")
       (sidecar--show "*SideCar history*"
                      (mapconcat (lambda (entry)
-                                  (format "%s  %s  %s by %s: %s  %s" (plist-get entry :id) (or (plist-get entry :at) "") (plist-get entry :what) (plist-get entry :tool)
+                                  (format "%s  %s  %s, made by %s: %s  %s" (plist-get entry :id) (or (plist-get entry :at) "") (plist-get entry :what) (plist-get entry :tool)
                                           (mapconcat (lambda (file) (format "%s %s +%d -%d" (plist-get file :kind) (plist-get file :path) (plist-get file :added) (plist-get file :removed)))
                                                      (plist-get entry :files) ", ")
                                           (or (plist-get entry :why) "")))
@@ -276,9 +278,10 @@ With ARG, ask for a command to run instead."
   (interactive "P")
   (let* ((argument (when arg (list :command (read-string "Command: "))))
          (result (sidecar-execute "sidecar.review.verify" argument))
-         (ok (eq (plist-get result :ok) t)))
-    (message "SideCar: %s: %s%s" (if ok "tested" "tests failed") (plist-get result :command)
-             (if (plist-get result :passed) (format " (%s passed, %s failed)" (plist-get result :passed) (plist-get result :failed)) ""))
+         (ok (eq (plist-get result :ok) t))
+         (none (and ok (equal (plist-get result :passed) 0) (equal (plist-get result :failed) 0))))
+    (message "SideCar: %s: %s%s" (cond (none "not tested, no test was run") (ok "tested") (t "tests failed")) (plist-get result :command)
+             (if (and (not none) (plist-get result :passed)) (format " (%s passed, %s failed)" (plist-get result :passed) (plist-get result :failed)) ""))
     (unless ok
       (with-current-buffer (get-buffer-create "*SideCar tests*")
         (let ((inhibit-read-only t))

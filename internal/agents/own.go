@@ -27,7 +27,7 @@ const Builtin = "builtin"
 
 // builtin is our own agent as people choose it. It sees what its session sees, and no
 // more of the user's.
-var builtin = profile.Profile{Name: Builtin, Title: "sidecar-ls", Tried: true}
+var builtin = profile.Profile{Name: Builtin, Title: "Our own agent", Tried: true}
 
 // Backends are the language models of the settings.
 type Backends interface {

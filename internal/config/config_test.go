@@ -89,7 +89,7 @@ func TestTypes(t *testing.T) {
 	}{
 		{"a string of those there are", `{"log.level": "debug"}`, values{"log.level": "debug"}, nil},
 		{"another string", `{"log.level": "loud"}`, values{}, []string{`log.level: must be one of debug, info, warn, error, not "loud"`}},
-		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual"; did you mean manual?`}},
+		{"a string in another case", `{"mode": "Manual"}`, values{}, []string{`mode: must be one of autonomous, cautious, review, audit, plan, manual, or a custom mode, not "Manual" (did you mean manual?)`}},
 		{"a number for a string", `{"mode": 3}`, values{}, []string{`mode: it must be a string, not 3`}},
 		{"any string", `{"log.file": "/tmp/x\u0000"}`, values{"log.file": "/tmp/x\x00"}, nil},
 		{"a boolean", `{"tools.enabled": false}`, values{"tools.enabled": false}, nil},
@@ -154,9 +154,11 @@ func TestTypes(t *testing.T) {
 		{"too many modes", `{"customModes": [` + strings.Repeat("{},", maxCustomModes) + `{}]}`, values{}, []string{`customModes: must be at most 100 modes, not 101`}},
 		{"a rule for a list of rules", `{"commandRules": true}`, values{}, []string{`commandRules: must be a list of rules, not true`}},
 		{"too many rules", `{"commandRules": [` + strings.Repeat("{},", maxCommandRules) + `{}]}`, values{}, []string{`commandRules: must be at most 10000 rules, not 10001`}},
-		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting; did you mean tools.enabled?`}},
-		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting; did you mean mode?`}},
-		{"keys below one that the protocol keeps", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, nil},
+		{"a key that is near one", `{"tools.enable": true}`, values{}, []string{`tools.enable: is no setting (did you mean tools.enabled?)`}},
+		{"a key in another case", `{"Mode": "manual"}`, values{}, []string{`Mode: is no setting (did you mean mode?)`}},
+		{"a key below a group", `{"knowledge.documentSymbols": true, "knowledge": {"enabled": false, "later": 1}}`, values{"knowledge.documentSymbols": true, "knowledge.enabled": false}, []string{
+			"knowledge.later: is no setting; there are knowledge.enabled, knowledge.documentSymbols, knowledge.workspaceSymbols",
+		}},
 		{
 			"an index that can't be", `{"knowledge": {"embeddings": {"provider": "local", "url": 1, "key": false}}}`, values{},
 			[]string{
@@ -168,7 +170,15 @@ func TestTypes(t *testing.T) {
 			"an index to one's liking", `{"knowledge": {"enabled": false, "embeddings": {"provider": "ollama", "model": "m"}}}`,
 			values{"knowledge.enabled": false, "knowledge.embeddings.provider": "ollama", "knowledge.embeddings.model": "m"}, nil,
 		},
-		{"keys that the protocol keeps", `{"backend.name": "a", "mcp": {"servers": {}}}`, values{}, nil},
+		{"keys of a backend that are none", `{"backend.profle": "x", "backend.foo": 1, "backend": {"wrker": "a"}, "mcp": {"servers": {}}}`, values{}, []string{
+			"backend.profle: is no setting (did you mean backend.profile?)",
+			"backend.foo: is no setting; there are backend.profiles, backend.profile, backend.worker",
+			"backend.wrker: is no setting (did you mean backend.worker?)",
+		}},
+		{"groups that are none", `{"backend": "x", "sidecar.mcp": true}`, values{}, []string{
+			`backend: must be an object of settings, not "x"`, "mcp: must be an object of settings, not true",
+		}},
+		{"a backend that is one", `{"backend": {"profile": "openai"}}`, values{"backend.profile": "openai"}, nil},
 		{
 			"language servers; wrong ones are left out",
 			`{"languageServers": {"gopls": {"command": ["/x/gopls", "-v"], "initializationOptions": {"a": [1]}}, "pyright": {"enabled": false}, "clangd": {"command": [""]}, "rust-analyzer": {"command": "ra"}, "jdtls": {}, "typescript-language-server": {"enabled": 1}}}`,
@@ -227,7 +237,7 @@ func TestLines(t *testing.T) {
 	check(t, values{}, []string{
 		`user.json:2: sidecar.mode: it must be a string, not 1`,
 		`user.json:4: sidecar.tools.enabled: must be true or false, not 2`,
-		`user.json:6: sidecar.nope: is no setting; did you mean mode?`,
+		`user.json:6: sidecar.nope: is no setting (did you mean mode?)`,
 	}, user("{\n\"mode\": 1,\n\"tools\": {\n  \"enabled\": 2\n},\n\"nope\": 3}"))
 }
 
@@ -493,7 +503,7 @@ func TestCheck(t *testing.T) {
 		{"toolPermissions", `{"a": "deny"}`, ""},
 		{"toolPermissions", `{"a": "deny", "b": 1}`, `toolPermissions: b must be a string, not 1`},
 		{"toolPermissions", `{"a": "deny", "a": "allow"}`, `toolPermissions: the value is not valid JSON`},
-		{"result.maxbytes", `1`, `result.maxbytes is no setting; did you mean result.maxBytes?`},
+		{"result.maxbytes", `1`, `result.maxbytes is no setting (did you mean result.maxBytes?)`},
 	} {
 		got := ""
 		if err := s.Check(c.key, []byte(c.value)); err != nil {

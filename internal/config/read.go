@@ -137,7 +137,6 @@ func (d *document) set(full string, e entry) {
 	case e.value.Kind() == 'n': // not set
 	case old != nil:
 		old.set(d, e)
-	case reserved(key) && lookup(key) == nil: // one configuration serves several versions
 	case isGroup(full):
 		d.report(key, e.line, "must be an object of settings, not %s", shown(e.value))
 	case len(d.problems) >= maxProblems && lookup(key) == nil:
@@ -185,16 +184,6 @@ func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }
 
-// reservedKeys are settings that the protocol names and this version has no
-// use for: whoever sets one is not told that it is misspelt.
-var reservedKeys = [...]string{"knowledge", "mcp", "backend"}
-
-// reserved reports whether key is one of them, or below one.
-func reserved(key string) bool {
-	group, _, _ := strings.Cut(key, ".")
-	return slices.Contains(reservedKeys[:], group)
-}
-
 // isGroup reports whether settings, of now or of earlier versions, are below a key
 // that has its prefix.
 func isGroup(full string) bool {
@@ -213,7 +202,18 @@ func near(key string) string {
 	for _, s := range table {
 		names = append(names, s.Key)
 	}
-	return nearest(key, names, func(int, string) bool { return true })
+	if meant := nearest(key, names, func(int, string) bool { return true }); meant != "" {
+		return meant
+	}
+	group := key[:strings.LastIndex(key, ".")+1]
+	names = slices.DeleteFunc(names, func(s string) bool {
+		name, ok := strings.CutPrefix(s, group)
+		return group == "" || !ok || strings.Contains(name, ".")
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	return "; there are " + strings.Join(names, ", ")
 }
 
 // meant suggests which of a few short names another one was meant to be.
@@ -234,7 +234,7 @@ func nearest(name string, names []string, likely func(n int, s string) bool) str
 	if best == "" {
 		return ""
 	}
-	return "; did you mean " + best + "?"
+	return " (did you mean " + best + "?)"
 }
 
 // distance is how many bytes to insert, delete or replace to get from a to b.

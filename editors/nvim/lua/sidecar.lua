@@ -208,7 +208,9 @@ end
 
 -- Takes edits back or makes them again, and says which.
 local function turn(what, args)
-  M.execute('sidecar.review.' .. what, args.args ~= '' and { to = args.args } or vim.empty_dict(), function(result)
+  local to = args.args
+  if what == 'undo' and to == '' then to = 'last' end -- another one goes further back
+  M.execute('sidecar.review.' .. what, to ~= '' and { to = to } or vim.empty_dict(), function(result)
     report(result)
     local names = vim.tbl_map(function(uri) return vim.fn.fnamemodify(vim.uri_to_fname(uri), ':.') end, result and result.restored or {})
     local said = (result and result.what == 'redo') and 'made again: ' or 'taken back: '
@@ -245,7 +247,9 @@ local commands = {
     vim.notify('sidecar: testing the pending changes')
     M.execute('sidecar.review.verify', args.args ~= '' and { command = args.args } or nil, function(r)
       local counts = r.passed and string.format(' (%d passed, %d failed)', r.passed, r.failed or 0) or ''
-      vim.notify('sidecar: ' .. (r.ok and 'tested: ' or 'tests failed: ') .. r.command .. counts, r.ok and vim.log.levels.INFO or vim.log.levels.WARN)
+      local none = r.ok and r.passed == 0 and (r.failed or 0) == 0
+      local how = none and 'not tested, no test was run: ' or r.ok and 'tested: ' or 'tests failed: '
+      vim.notify('sidecar: ' .. how .. r.command .. (none and '' or counts), (none or not r.ok) and vim.log.levels.WARN or vim.log.levels.INFO)
       if not r.ok then show('tests of pending changes', vim.split(r.output, '\n', { trimempty = true }), '') end
     end)
   end,

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -50,5 +53,31 @@ func TestAnswerTo(t *testing.T) {
 				t.Errorf("%v: %q is %q, %v", test.options, text, got, ok)
 			}
 		}
+	}
+}
+
+// typing is a terminal at which nobody types.
+type typing struct {
+	io.Reader
+	io.WriteCloser
+	shown strings.Builder
+}
+
+func (t *typing) Write(b []byte) (int, error) { return t.shown.Write(b) }
+
+// TestBrokenOff: Ctrl-C at a question says so in words, and is a cancellation for who
+// asks. Control: an answer.
+func TestBrokenOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	tty := &typing{Reader: r, WriteCloser: w}
+	cancel()
+	_, err := readFrom(ctx, tty, "Allow that? ")
+	if !errors.Is(err, context.Canceled) || err.Error() != "there was no answer, so nothing was done" || tty.shown.String() != "Allow that? \n" {
+		t.Errorf("%v, %q", err, tty.shown.String())
+	}
+	_, w = io.Pipe()
+	if text, err := readFrom(t.Context(), &typing{Reader: strings.NewReader(" y \n"), WriteCloser: w}, ""); text != "y" || err != nil {
+		t.Errorf("control: %q, %v", text, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -41,7 +42,9 @@ func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error)
 	o.Log, o.Program, o.Programs = slog.New(slog.DiscardHandler), c.Self, c.Programs
 	w, err := app.Open(ctx, []workspace.Folder{f}, o)
 	if errors.Is(err, app.ErrMode) {
-		return nil, usagef("there is no mode %q", c.mode)
+		s := live.New(live.Options{})
+		s.Open([]string{f.Dir})
+		return nil, noMode(s, c.mode)
 	}
 	if err != nil {
 		return nil, err

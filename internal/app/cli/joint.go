@@ -41,7 +41,7 @@ func (s *joint) begun() (over func()) {
 // close ends it all, after what other shells have started, unless ctx ends first.
 func (s *joint) close(ctx context.Context) error {
 	if s.others.Load() > 0 {
-		fmt.Fprintln(s.told, "sidecar-ls: another shell's program or agent still works here, and ends with this process: this waits for it. Ctrl-C ends both.")
+		fmt.Fprintln(s.told, "sidecar-ls: waiting for another shell's program or agent, which runs through this one. Ctrl-C ends it, too.")
 	}
 	for s.others.Load() > 0 && ctx.Err() == nil {
 		select {

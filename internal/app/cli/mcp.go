@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +27,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
 // serveMCP speaks MCP until the agent leaves.
@@ -94,7 +94,7 @@ func checkStricter(f workspace.Folder, mode string) error {
 	}
 	row, _ := config.Lookup("mode")
 	if !slices.Contains(row.Enum, mode) {
-		return usagef("--mode: there is no mode %q; it may be %s", mode, strings.Join(row.Enum, ", "))
+		return usagef("--mode: %s", tools.NoSuch("mode", mode, row.Enum))
 	}
 	s := live.New(live.Options{})
 	s.Open([]string{f.Dir}) // what is wrong with them is reported when they are used

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -50,11 +49,7 @@ func modeCommand(_ context.Context, c *cli) error {
 	name := c.args[0]
 	i := slices.IndexFunc(modes, func(m policy.Mode) bool { return m.Name == name })
 	if i < 0 {
-		var names []string
-		for _, m := range modes {
-			names = append(names, m.Name)
-		}
-		return usagef("there is no mode %q%s; there are %s", name, didYouMean(name, names), strings.Join(names, ", "))
+		return noMode(s, name)
 	}
 	value, err := json.Marshal(name)
 	if err != nil {
@@ -93,10 +88,19 @@ func showModes(c *cli, now string, modes []policy.Mode) error {
 	return err
 }
 
-// didYouMean is a question after a name that is near others, or nothing.
+// noMode says that there is no mode of a name, and which there are.
+func noMode(s *live.Settings, name string) error {
+	var names []string
+	for _, m := range s.Modes() {
+		names = append(names, m.Name)
+	}
+	return usagef("%s", tools.NoSuch("mode", name, names))
+}
+
+// didYouMean is a question in brackets after a name that is near others, or nothing.
 func didYouMean(name string, names []string) string {
 	if near := tools.Near(name, names, 1); len(near) > 0 {
-		return ", did you mean " + near[0] + "?"
+		return " (did you mean " + near[0] + "?)"
 	}
 	return ""
 }

@@ -45,7 +45,7 @@ type callsToExplain struct {
 func explainCalls(ctx context.Context, w *app.Workspace, a callsToExplain) ([]dispatch.Explanation, error) {
 	s, err := w.Client.Sessions.Open(session.OpenRequest{Mode: a.Mode})
 	if errors.Is(err, session.ErrMode) {
-		return nil, usagef("%v", err)
+		return nil, noMode(w.Client.Settings, a.Mode)
 	}
 	if err != nil {
 		return nil, err

@@ -186,7 +186,7 @@ func verifyEdits(ctx context.Context, w *app.Workspace, words reviewWords) (veri
 	return verify.Run(ctx, verify.Parts{Queue: q, Dispatch: w.Dispatch, Sessions: w.Client.Sessions}, verify.Request{Selection: sel, Command: words.Command})
 }
 
-// showVerified runs the tests over pending edits, and fails when they do.
+// showVerified runs the tests over pending edits, and fails when they do, or when none ran.
 func showVerified(ctx context.Context, c *cli, w reviewWords) error {
 	r, err := ask(ctx, c, reviewVerify, w)
 	if err != nil {
@@ -199,20 +199,30 @@ func showVerified(ctx context.Context, c *cli, w reviewWords) error {
 		v := pendingedits.Verified{Command: r.Command, OK: r.OK, Passed: r.Passed, Failed: r.Failed}
 		fmt.Fprintln(c.Out, verifiedLine(&v))
 	}
-	if err == nil && !r.OK {
+	if err == nil && (!r.OK || noTest(r.Passed, r.Failed)) {
 		err = errReported
 	}
 	return err
 }
 
+// noTest reports whether a runner that counts its tests ran none: what passes then has
+// said nothing about the edits.
+func noTest(passed, failed *int) bool {
+	return passed != nil && failed != nil && *passed+*failed == 0
+}
+
 // verifiedLine says what a run over pending edits said.
 func verifiedLine(v *pendingedits.Verified) string {
 	how := "verified"
-	if !v.OK {
+	none := v.OK && noTest(v.Passed, v.Failed)
+	if !v.OK || none {
 		how = "not verified"
 	}
 	if v.Stale {
 		how += ", and changed since"
+	}
+	if none {
+		return how + ": no test was run: " + v.Command
 	}
 	line := how + ": " + v.Command
 	if v.Passed != nil && v.Failed != nil {
@@ -246,15 +256,10 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, "Nothing is pending.")
 		return nil
 	}
-	titles := agentTitles()
+	by := newAuthors()
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, e := range list.Edits {
-		by := e.Tool
-		if slices.Contains(titles, e.Command) {
-			by = e.Command // an agent's product, by itself
-		} else if e.Command != "" {
-			by += " (" + e.Command + ")"
-		}
+		by := by.edit(e.Session, e.Tool, e.Command)
 		if e.Batch {
 			by += ", batch of " + e.Session
 		}
@@ -339,6 +344,9 @@ func showDiff(ctx context.Context, c *cli, w reviewWords) error {
 	}
 	if c.json {
 		return c.print(d)
+	}
+	if d.Diff == "" { // programs that read a patch get none
+		fmt.Fprintln(c.Err, "Nothing is pending.")
 	}
 	_, err = io.WriteString(c.Out, d.Diff)
 	return err

@@ -26,7 +26,7 @@ var hunkID = regexp.MustCompile(`^h[0-9]+$`)
 func chosen(w *app.Workspace, words reviewWords) (*pendingedits.Store, pendingedits.Selection, error) {
 	var sel pendingedits.Selection
 	if err := w.Home.LockedOut(); errors.Is(err, pendingedits.ErrLocked) {
-		return nil, sel, fmt.Errorf("%w; decide in its editor or terminal, or when it has ended; with its setting sidecar.mcp.attach on, other shells reach it", err)
+		return nil, sel, fmt.Errorf("%w. With its setting sidecar.mcp.attach on, other shells reach it", err)
 	} else if err != nil {
 		return nil, sel, err
 	}

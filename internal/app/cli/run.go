@@ -157,7 +157,9 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	res, err := program.Run(ctx, serve.Programs(w), r)
 	closeAll(files) // standard error is copied to until now
 	switch {
-	case errors.Is(err, session.ErrMode), errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
+	case errors.Is(err, session.ErrMode):
+		err = noMode(w.Client.Settings, a.Mode)
+	case errors.Is(err, session.ErrExists), errors.Is(err, session.ErrInvalid):
 		err = &usageError{err.Error()}
 	}
 	return res, err

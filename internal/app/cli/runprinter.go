@@ -23,6 +23,7 @@ type runPrinter struct {
 	whole   bool   // and ended a line
 	reason  string // of the latest end
 	why     string
+	noted   string   // the latest note that was printed
 	files   []string // that wait for review
 
 	mu   sync.Mutex
@@ -77,7 +78,12 @@ func (p *runPrinter) event(e *conversation.Event) {
 	case conversation.Note:
 		if e.Text != "" && !quiet && e.Reason != "cache" { // which a tool that the agent has found costs, too
 			p.newline()
-			fmt.Fprintln(p.c.Err, "·", e.Text)
+			text := e.Text
+			if text == p.noted {
+				text = "the same again"
+			}
+			p.noted = e.Text
+			fmt.Fprintln(p.c.Err, "·", text)
 		}
 	case conversation.Asked:
 		p.newline()
@@ -244,6 +250,9 @@ func (p *runPrinter) end() error {
 	}
 	if p.why == "" {
 		return fmt.Errorf("the agent stopped: %s", p.reason)
+	}
+	if p.why == p.noted {
+		return fmt.Errorf("the agent stopped: %s, as above", p.reason)
 	}
 	return fmt.Errorf("the agent stopped: %s: %s", p.reason, p.why)
 }

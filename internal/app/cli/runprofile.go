@@ -123,22 +123,14 @@ func (c *cli) consent(ctx context.Context, kept profile.Kept, p profile.Profile)
 			return fmt.Errorf("%sThis is asked once, and there is no terminal to ask at: run it in one, or with --yes", what)
 		}
 		defer tty.Close()
-		if text, err := readFrom(ctx, tty, what+"Allow that? [y/N] "); err != nil || text != "y" && text != "Y" && text != "yes" {
+		text, err := readFrom(ctx, tty, what+"Allow that? [y/N] ")
+		if errors.As(err, new(unansweredError)) {
+			err = nil // no is no
+			text = ""
+		}
+		if err != nil || text != "y" && text != "Y" && text != "yes" {
 			return errors.Join(errors.New("it was not allowed, so nothing was run"), err)
 		}
 	}
 	return kept.Allow(p)
-}
-
-// agentTitles are the products that agents are, as people know them.
-func agentTitles() (titles []string) {
-	src, err := config.UserSource()
-	if err != nil {
-		return nil
-	}
-	set, _ := config.Load(src) // the command that opens the settings reports their faults
-	for _, p := range profile.All(set) {
-		titles = append(titles, p.Title)
-	}
-	return titles
 }

@@ -160,6 +160,14 @@ func readLine(ctx context.Context, tty io.ReadWriteCloser, prompt string) (strin
 	case text := <-line:
 		return text, nil
 	case <-ctx.Done():
-		return "", ctx.Err()
+		fmt.Fprintln(tty)
+		return "", unansweredError{ctx.Err()}
 	}
 }
+
+// unansweredError says that a question was broken off, as with Ctrl-C.
+type unansweredError struct{ error }
+
+func (unansweredError) Error() string { return "there was no answer, so nothing was done" }
+
+func (e unansweredError) Unwrap() error { return e.error }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +39,7 @@ func turning(f func(context.Context, *pendingedits.Store, string) (pendingedits.
 
 // undoTo takes back what an entry names or, without one, the newest decision: a rejection, too.
 func undoTo(ctx context.Context, q *pendingedits.Store, to string) (pendingedits.UndoResult, error) {
-	if to == "" {
-		return pendingedits.UndoLast(ctx, q)
-	}
-	return q.UndoTo(ctx, to)
+	return q.UndoTo(ctx, cmp.Or(to, pendingedits.Last))
 }
 
 // redoTo makes again what was undone, down to an entry or only the newest.
@@ -57,19 +55,14 @@ func turned(what string, p pendingedits.Past) string {
 	} else if p.What == "undo" {
 		did = "made again: what an undo had taken back"
 	}
-	line := fmt.Sprintf("%s by %s, %s", did, madeBy(p), pastFiles(p))
-	if what == "undo" && p.What != "apply" {
+	line := fmt.Sprintf("%s by %s, %s", did, newAuthors().past(p.Session, p.Tool), pastFiles(p))
+	switch {
+	case what == "undo" && p.What == "reject":
+		line += "; it waits again (redo makes accepted edits again, not rejections)"
+	case what == "undo" && p.What != "apply":
 		line += "; it waits again"
 	}
 	return line
-}
-
-// madeBy is who made an entry: a tool, or a program that was run, by its session.
-func madeBy(p pendingedits.Past) string {
-	if p.Tool == "run" && p.Session != "" {
-		return inLine(p.Session)
-	}
-	return p.Tool
 }
 
 // pastFiles are the files of an entry, with what it did to them.
@@ -100,6 +93,11 @@ func pastEdits(_ context.Context, w *app.Workspace, words reviewWords) ([]pendin
 	return append([]pendingedits.Past{}, pendingedits.Decisions(q)...), nil
 }
 
+// decidedAs are the words for what was done: people decide on what agents made.
+var decidedAs = map[string]string{
+	"accept": "you accepted", "reject": "you rejected", "undo": "you undid", "redo": "you made again", "apply": "applied without review",
+}
+
 func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 	if len(w.Chosen) > 0 {
 		return usagef("history takes no arguments")
@@ -115,13 +113,14 @@ func showHistory(ctx context.Context, c *cli, w reviewWords) error {
 		fmt.Fprintln(c.Out, "Nothing can be undone.")
 		return nil
 	}
+	by := newAuthors()
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, l := range list {
 		at := "some time ago"
 		if !l.At.IsZero() {
 			at = l.At.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\tby %s\t%s\t%s\n", l.ID, at, l.What, madeBy(l), pastFiles(l), l.Why)
+		fmt.Fprintf(t, "%s\t%s\t%s\tmade by %s\t%s\t%s\n", l.ID, at, cmp.Or(decidedAs[l.What], l.What), by.past(l.Session, l.Tool), pastFiles(l), l.Why)
 	}
 	return t.Flush()
 }

@@ -218,7 +218,7 @@ func (c editor) SetFolders(ctx context.Context, folders []workspace.Folder) (*se
 func (c editor) core(w *app.Workspace) *server.Core {
 	switch err := w.Home.LockedOut(); {
 	case errors.Is(err, pendingedits.ErrLocked):
-		w.Problems.Add("edits can't be held for review until another process gives the queue free: " + err.Error())
+		w.Problems.Add("edits can't be reviewed here yet: " + err.Error())
 	case err != nil:
 		w.Problems.Add("edits can't be held for review: " + err.Error())
 	}

@@ -3,7 +3,9 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"maps"
 	"runtime/debug"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
@@ -196,7 +198,7 @@ func (c *call) lookUp() error {
 	}
 	switch {
 	case !ok && c.req.Mode != "":
-		return tools.Errorf(tools.InvalidArguments, "mode: there is no mode %q; name a built-in mode or one of the setting customModes", tools.Clip(c.req.Mode))
+		return tools.Errorf(tools.InvalidArguments, "mode: %s", tools.NoSuch("mode", c.req.Mode, slices.Concat(policy.Names(), slices.Sorted(maps.Keys(c.set.Modes)))))
 	case !ok:
 		return tools.Errorf(tools.Unavailable, "the mode %q is no longer defined; set another one", s.Mode())
 	}

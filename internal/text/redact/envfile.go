@@ -2,6 +2,7 @@ package redact
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -116,7 +117,37 @@ func unescaped(s string) string {
 var commonValues = []string{"password", "passwd", "changeme", "change_me", "change-me", "secret", "example", "localhost", "development", "production", "testing", "staging", "undefined",
 	"postgres", "username", "disabled", "enabled", "default", "placeholder", "redacted", "truecolor", "xterm-256color", "sqlite3", "mongodb", "your-api-key", "your_api_key", "your-secret-key", "replace-me", "12345678", "123456789", "1234567890"}
 
+// placeholders are what people write where a key has to be something, for a server that asks
+// for none, or until they have one. Only the whole value counts, so a longer secret that
+// has such a word in it is hidden.
+var placeholders = strings.Fields(`none null nil void empty unset undefined notset not-set not_set n/a
+	no-key nokey no_key no-key-required no-api-key sk-no-key-required not-needed not_needed notneeded not-required not_required not-used unused ignored ignore anything whatever something
+	ollama lm-studio lm_studio lmstudio llama llamacpp llama.cpp llama-cpp vllm localai local-ai local localhost
+	dummy dummy-key dummy_key dummykey fake fake-key fake_key test test-key test_key testkey testing example sample demo mock stub todo tbd fixme
+	placeholder changeme change-me change_me change-this replaceme replace-me replace_me insert-key-here your-key your_key yourkey key-here key_here api-key apikey api_key token secret password
+	true false default enabled disabled development production staging`)
+
+// forYours matches "your-api-key-here", "YOUR_OPENAI_TOKEN" and the like, also after "sk-";
+// words alone, without a digit.
+var forYours = regexp.MustCompile(`^(?:(?:sk|pk|ghp|hf)[-_])?(?:(?:put|insert|enter|add|paste)[-_])?(?:your|my)[-_]?(?:[a-z]{2,12}[-_]){0,3}(?:key|token|secret|password)(?:[-_]?(?:here|goes[-_]here))?$`)
+
+// standsForNone reports whether a value is a word or a sign in the place of a secret: to
+// hide it would only make other text unreadable.
+func standsForNone(v string) bool {
+	l := strings.ToLower(strings.TrimSpace(v))
+	switch {
+	case slices.Contains(placeholders, l) || strings.Trim(l, "x*.-_") == "" || forYours.MatchString(l):
+		return true
+	case strings.HasPrefix(l, "<") && strings.HasSuffix(l, ">") || strings.HasPrefix(l, "${") && strings.HasSuffix(l, "}"): // a variable of a template
+		return strings.Trim(l[1:], "{}<>abcdefghijklmnopqrstuvwxyz-_ ") == ""
+	}
+	return false
+}
+
 func common(v string) bool {
+	if standsForNone(v) {
+		return true
+	}
 	l := strings.ToLower(v)
 	return slices.Contains(commonValues, l) || strings.Trim(v, v[:1]) == "" || strings.HasPrefix(l, "your-") || strings.HasPrefix(l, "your_") || strings.HasPrefix(v, "${") || strings.HasPrefix(v, "<")
 }

@@ -93,3 +93,24 @@ func TestKnow(t *testing.T) {
 		}
 	}
 }
+
+// TestStandIns: a word in the place of a key is not hidden, wherever it came from.
+// Controls: short and simple passwords are, and secrets that have such a word in them.
+func TestStandIns(t *testing.T) {
+	for _, word := range []string{"none", "None", "NULL", "ollama", "dummy", "lm-studio", "local", "test", "placeholder", "changeme", "xxxx", "xxxxxxxx", "XXXX-XXXX", "****",
+		"your-key-here", "YOUR_API_KEY", "your-openai-api-key", "sk-your-key-here", "insert_your_token_here", "my-secret-key", "<api key>", "${API_KEY}", "sk-no-key-required"} {
+		r := New(word)
+		if s := "it says " + word + " here"; r.Text(s) != s {
+			t.Errorf("%s is hidden: %s", word, r.Text(s))
+		}
+		if list := EnvValues("OPENAI_API_KEY=" + word + "\n"); len(list) > 0 {
+			t.Errorf("of a file: %q", list)
+		}
+	}
+	for _, secret := range []string{"hunt", "qwer", "fox1", "abcd", "0000", "7777", "nones", "ollama1", "test1234", "none-of-it", "local-7f3a", "xxxx1", "xyx-y", "sunshine", "dragon", "letmein",
+		"your-key-7f3a", "your-mother-was-a-hamster", "my-dog-has-a-key-ring", "changeme!", "${not a template", "<b4nana>", "${b4nana}", "placeholder-for-2026"} {
+		if s := "it says " + secret + " here"; New(secret).Text(s) == s {
+			t.Errorf("control: %s is not hidden", secret)
+		}
+	}
+}

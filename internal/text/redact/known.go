@@ -20,7 +20,8 @@ const (
 
 // Know hides values from now on, in place of those that source named before:
 // as they are and in base64, hexadecimal, URL and JSON form. Of more than 500
-// values altogether, the shortest are left out.
+// values altogether, the shortest are left out. A word that stands for a secret, such as
+// "none" or "ollama", is none.
 func (r *Redactor) Know(source string, values []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +32,7 @@ func (r *Redactor) Know(source string, values []string) {
 	var all []string
 	for _, list := range r.values {
 		for _, v := range list {
-			if len(v) >= minKnown && len(v) <= maxKnown && !strings.Contains(Marker, v) {
+			if len(v) >= minKnown && len(v) <= maxKnown && !standsForNone(v) && !strings.Contains(Marker, v) {
 				all = append(all, v)
 			}
 		}

@@ -214,7 +214,7 @@ export class Review {
   }
 
   async undo(): Promise<UndoResult> {
-    return this.turn('undo');
+    return this.turn('undo', 'last'); // again: the one before
   }
 
   // Takes edits back or makes them again, and says which.

@@ -239,10 +239,16 @@ function leaves(node: Node): string[] {
 }
 
 /** What tests said of pending changes, in a sign. */
-const verifiedMark = (v: { ok: boolean; stale?: boolean }) => (v.stale ? '○' : v.ok ? '✓' : '✗');
+const verifiedMark = (v: { ok: boolean; passed?: number; failed?: number; stale?: boolean }) => (v.stale || noTest(v) ? '○' : v.ok ? '✓' : '✗');
+
+// A runner that counts its tests ran none: that it went well says nothing.
+const noTest = (v: { ok: boolean; passed?: number; failed?: number }) => v.ok && v.passed === 0 && !v.failed;
 
 /** What tests said of pending changes, in a line. */
 export function verifiedText(v: { ok: boolean; command: string; passed?: number; failed?: number; stale?: boolean }): string {
+  if (noTest(v)) {
+    return vscode.l10n.t('○ Not tested, no test was run: {0}', v.command);
+  }
   const counts = v.passed === undefined ? v.command : v.failed ? vscode.l10n.t('{0} passed, {1} failed', v.passed, v.failed) : vscode.l10n.t('{0} passed', v.passed);
   if (v.stale) {
     return v.ok ? vscode.l10n.t('○ Tested, and changed since: {0}', counts) : vscode.l10n.t('○ Tests failed, and it was changed since: {0}', counts);

@@ -78,7 +78,7 @@ func TestMisnamedTool(t *testing.T) {
 	dir := e2e.Project(t, nil)
 	e2e.UserSettings(t, e2e.Object{"toolPermissions": e2e.Object{"run_comand": "deny", "mcp_other_search": "deny", "grep": "ask"}})
 	said, _, code := e2e.RunCLI(t, "", "doctor", "--root", dir)
-	if code != 1 || !strings.Contains(said, "there is no tool run_comand; did you mean run_command?") || strings.Contains(said, "mcp_other_search") || strings.Contains(said, "no tool grep") {
+	if code != 1 || !strings.Contains(said, "there is no tool run_comand (did you mean run_command?)") || strings.Contains(said, "mcp_other_search") || strings.Contains(said, "no tool grep") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }

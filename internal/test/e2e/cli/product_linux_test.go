@@ -35,7 +35,7 @@ func TestAgentsByTheirNames(t *testing.T) {
 	if out, code := p.command(nil, "review", "accept"); code != 0 {
 		t.Fatalf("accept: exit %d\n%s", code, out)
 	}
-	if out, _ := p.command(nil, "review", "history"); !strings.Contains(out, "by claude") && !strings.Contains(out, "by sh") {
+	if out, _ := p.command(nil, "review", "history"); !strings.Contains(out, "you accepted  made by Claude Code") && !strings.Contains(out, "you accepted  made by sh") {
 		t.Errorf("history:\n%s", out)
 	}
 }

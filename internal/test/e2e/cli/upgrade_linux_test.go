@@ -269,7 +269,7 @@ func takenOver(t *testing.T, from, to string, killed bool) {
 	one.run(0, "shadow", "create", "s")
 	u.Write(".sidecar/shadows/s/s.txt", "in the shadow\n")
 	one.says([]string{"a.go:8"}, "knowledge", "search", "Banana")
-	waiting, diff, history := one.edits(), withoutIDs(one.run(0, "review", "diff")), one.run(0, "review", "history")
+	waiting, diff, history := one.edits(), withoutIDs(one.run(0, "review", "diff")), one.run(0, "review", "--json", "history")
 	one.ends(r, cmd, killed)
 
 	// It is all there, and is still when the other version has served.
@@ -281,7 +281,7 @@ func takenOver(t *testing.T, from, to string, killed bool) {
 		if got := withoutIDs(v.run(0, "review", "diff")); got != diff {
 			t.Errorf("%s has the diff\n%s\nwant\n%s", v.program, got, diff)
 		}
-		if got := v.run(0, "review", "history"); got != history {
+		if got := v.run(0, "review", "--json", "history"); got != history {
 			t.Errorf("%s has the history\n%s\nwant\n%s", v.program, got, history)
 		}
 		v.says([]string{"is trusted"}, "trust")
@@ -389,7 +389,7 @@ func besideOther(t *testing.T, from, to string) {
 	if err := waits.Wait(t.Context(), &refused); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("held by process %d", cmd.Process.Pid); refused.OK || !strings.Contains(refused.Content, want) {
+	if want := fmt.Sprintf("process %d", cmd.Process.Pid); refused.OK || !strings.Contains(refused.Content, want) {
 		t.Errorf("a second server says %s, want %s", refused.Content, want)
 	}
 	other.ends(second, secondCmd, false)

@@ -217,7 +217,7 @@ func TestNextCall(t *testing.T) {
 	// A mode is that of its call alone.
 	sh.Run(0, "call", "--mode", "review", "write_file", "path=held.txt", "content=x")
 	sh.Run(0, "call", "--mode", "autonomous", "write_file", "path=written.txt", "content=x")
-	if out := sh.Run(1, "call", "--mode", "wild", "list_directory"); !strings.Contains(out, `there is no mode "wild"`) {
+	if out := sh.Run(1, "call", "--mode", "wild", "list_directory"); !strings.Contains(out, `there is no mode "wild"; there are autonomous, cautious, review`) {
 		t.Errorf("an unknown mode: %s", out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "held.txt")); err == nil {

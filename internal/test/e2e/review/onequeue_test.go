@@ -159,6 +159,43 @@ func TestOneQueueUnattached(t *testing.T) {
 	}
 }
 
+// TestSecondEditor: while an editor has the project's review, another one's server says who
+// has it and what to do, and has it once the first has left. Control: the first has it.
+func TestSecondEditor(t *testing.T) {
+	e2e.Home(t)
+	e2e.UserSettings(t, e2e.Object{"mode": "review"})
+	dir := e2e.Project(t, map[string]string{"a.txt": "one\n"})
+	first, cmd := e2e.EditorProcess(t, dir)
+	if res := first.Tool("write_file", e2e.Object{"path": "a.txt", "content": "two\n"}); !res.OK {
+		t.Fatal(res.Content)
+	}
+	second, _ := e2e.EditorProcess(t, dir)
+	want := fmt.Sprintf("another editor or shell (process %d) has this project's review: decide there, or close it; then this one takes over", cmd.Process.Pid)
+	if err := second.ExecuteCommand(t.Context(), "sidecar.review.list", e2e.Object{}, nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), dir) {
+		t.Errorf("review in the second: %v, want %s", err, want)
+	}
+	if err := second.ExecuteCommand(t.Context(), "sidecar.agent.list", e2e.Object{}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("agents in the second: %v, want %s", err, want)
+	}
+	first.IsQueued("a.txt")
+	if err := first.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e2e.Until(t, "the second does not take over", func() bool {
+		return second.ExecuteCommand(t.Context(), "sidecar.review.list", e2e.Object{}, nil) == nil
+	})
+	second.IsQueued("a.txt")
+	if res := second.Accept(nil); len(res.Accepted) != 1 || second.File("a.txt") != "two\n" {
+		t.Errorf("accepted in the second: %+v", res)
+	}
+	if err := second.ExecuteCommand(t.Context(), "sidecar.agent.list", e2e.Object{}, nil); err != nil {
+		t.Errorf("agents in the second: %v", err)
+	}
+	if err := second.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCallAttached: a call goes to the server that is there, in the mode of the
 // command line, and is told as it would be without one.
 func TestCallAttached(t *testing.T) {

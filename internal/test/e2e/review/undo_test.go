@@ -71,7 +71,7 @@ func TestUndoWithoutReview(t *testing.T) {
 		}
 		return out + stderr
 	}
-	if out := shell(0, "history"); !strings.Contains(out, all[2].ID) || !strings.Contains(out, "redo") || !strings.Contains(out, "by write_file") {
+	if out := shell(0, "history"); !strings.Contains(out, all[2].ID) || !strings.Contains(out, "you made again") || !strings.Contains(out, "made by write_file") {
 		t.Errorf("history: %s", out)
 	}
 	if out := shell(0, "undo"); !strings.Contains(out, "restored a.txt") {
@@ -119,4 +119,53 @@ func TestUndoOfACall(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(data) != "two\n" {
 		t.Errorf("after redo a.txt is %q, %v", data, err)
 	}
+}
+
+// TestUndoAgain: each undo of a shell takes back one more decision, and redo goes the other
+// way. What it says of a rejection names no redo, which would make another edit again.
+func TestUndoAgain(t *testing.T) {
+	e2e.Home(t)
+	e2e.UserSettings(t, e2e.Object{"mode": "review"})
+	dir := e2e.Project(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n"})
+	sh := e2e.Shell{T: t, Dir: dir}
+	has := func(name, want string) {
+		t.Helper()
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != want {
+			t.Errorf("%s is %q, %v, want %q", name, data, err, want)
+		}
+	}
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		sh.Run(0, "call", "write_file", `{"path": "`+name+`", "content": "two\n"}`)
+	}
+	sh.Run(0, "review", "accept", "a.txt")
+	sh.Says([]string{"rejected c.txt"}, "review", "reject", "c.txt")
+	sh.Run(0, "review", "accept", "b.txt")
+	sh.Says([]string{"restored b.txt", "it waits again"}, "review", "undo")
+	sh.Says([]string{"restored c.txt", "a rejection", "redo makes accepted edits again, not rejections"}, "review", "undo")
+	has("b.txt", "one\n")
+	sh.Says([]string{"restored a.txt"}, "review", "undo")
+	has("a.txt", "one\n")
+	sh.Says([]string{"Nothing was restored"}, "review", "undo")
+	sh.Says([]string{"made again: a.txt"}, "review", "redo")
+	sh.Says([]string{"made again: b.txt"}, "review", "redo")
+	has("a.txt", "two\n")
+	has("b.txt", "two\n")
+
+	// Editors ask for the last by its name; without it a command takes its own undo back.
+	r := e2e.Connect(t, dir, fakeeditor.Options{})
+	last := func(arg e2e.Object, what string, files ...string) {
+		t.Helper()
+		res := e2e.Command[struct {
+			What     string
+			Restored []string
+		}](r, "sidecar.review.undo", arg)
+		if res.What != what || len(res.Restored) != len(files) || len(files) == 1 && !strings.HasSuffix(res.Restored[0], files[0]) {
+			t.Errorf("%v: %+v, want %s %v", arg, res, what, files)
+		}
+	}
+	last(e2e.Object{"to": "last"}, "undo", "b.txt")
+	last(e2e.Object{"to": "last"}, "undo", "a.txt")
+	last(e2e.Object{"to": "last"}, "undo")
+	last(e2e.Object{}, "redo", "a.txt")
+	r.IsQueued("b.txt", "c.txt")
 }

@@ -131,7 +131,7 @@ func TestRunBesideShells(t *testing.T) {
 		<-said
 		_, _ = io.WriteString(second.In, "go\n")
 	}()
-	first.OnSaid("another shell's program or agent still works here", func() { close(said) })
+	first.OnSaid("waiting for another shell's program or agent, which runs through this one. Ctrl-C ends it, too.", func() { close(said) })
 	if _, err := io.WriteString(first.In, "go\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -141,6 +142,17 @@ func TestVerifyByCommandLine(t *testing.T) {
 	}
 	if out, code := run("review", "verify", "--command", "grep -q three a.txt", "a.txt"); code == 0 || !strings.Contains(out, "not verified: ") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+	// A module without tests, where all goes well: that is no success.
+	for name, text := range map[string]string{"go.mod": "module example.org/a\n\ngo 1.24\n", "a.go": "package a\n"} {
+		e2e.Write(t, filepath.Join(dir, name), text)
+	}
+	if out, code := run("review", "verify"); code == 0 || !strings.Contains(out, "\nnot verified: no test was run: go test") {
+		t.Errorf("no test: exit %d: %s", code, out)
+	}
+	e2e.Write(t, filepath.Join(dir, "a_test.go"), "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n")
+	if out, code := run("review", "verify"); code != 0 || !strings.Contains(out, "\nverified: go test") || !strings.Contains(out, "(1 passed, 0 failed)") {
+		t.Errorf("control, a test: exit %d: %s", code, out)
 	}
 	if out, code := run("review", "verify", "b.txt"); code == 0 {
 		t.Errorf("an unknown file: %s", out)

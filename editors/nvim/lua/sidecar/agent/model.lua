@@ -85,7 +85,7 @@ end
 
 -- Notes that say nothing to people.
 local silent = {
-  ready = true, session = true, chosen = true, changes = true, session_info_update = true, available_commands_update = true, current_mode_update = true, config_option_update = true,
+  ready = true, title = true, session = true, chosen = true, changes = true, session_info_update = true, available_commands_update = true, current_mode_update = true, config_option_update = true,
 }
 
 local function note(m, e)

@@ -107,7 +107,7 @@ local function make(v)
 end
 
 -- Shows the window, and goes there.
-function M.open(v)
+local function show(v)
   if not (v.prompt and vim.api.nvim_buf_is_valid(v.prompt)) then make(v) end
   local win = vim.fn.bufwinid(v.prompt)
   if win ~= -1 then return vim.api.nvim_set_current_win(win) end
@@ -117,6 +117,12 @@ function M.open(v)
   vim.api.nvim_win_set_buf(0, v.prompt)
   vim.wo.winfixheight, vim.wo.number, vim.wo.relativenumber, vim.wo.foldenable = true, false, false, false
   vim.wo[vim.fn.exists('+winbar') == 1 and 'winbar' or 'statusline'] = ' To ' .. text.line(v.model.agent, 40):gsub('%%', '%%%%') .. '  <C-s> send  <C-CR> steer  <C-c> stop'
+end
+
+-- Shows the window, and goes there to type.
+function M.open(v)
+  show(v)
+  vim.cmd('startinsert!')
 end
 
 -- Writes before all that is in the prompt.

@@ -54,6 +54,9 @@ choices = { 'scripted', 'Start' }
 vim.cmd('SidecarAgent')
 T.await(function() return view.latest() and view.latest().prompt end, 'a conversation is open')
 local v = view.latest()
+press('mamake it so') -- after one command, as after the event by which a conversation opens
+T.ok(table.concat(vim.api.nvim_buf_get_lines(v.prompt, 0, -1, false), '|') == 'make it so', 'its prompt takes what is typed')
+vim.api.nvim_buf_set_lines(v.prompt, 0, -1, false, {})
 local function lines() return vim.api.nvim_buf_get_lines(v.buf, 0, -1, false) end
 local function text() return table.concat(lines(), '\n') end
 local function shows(what) T.await(function() return text():find(what, 1, true) end, 'it shows ' .. what) end

@@ -37,6 +37,12 @@ vim.api.nvim_set_current_buf(v.buf)
 vim.fn.writefile(lines, vim.env.SIDECAR_OUT)
 T.say(require('sidecar.agent.draw').head(v.model, v.mode))
 
+local model = require('sidecar.agent.model')
+local m = model.new('r', '/project')
+model.apply(m, { kind = 'note', reason = 'title', title = 'Named by the agent' })
+T.ok(m.title == 'Named by the agent' and #m.blocks == 0, 'a title is no note')
+model.apply(m, { kind = 'note', reason = 'never heard of' })
+T.ok(#m.blocks == 1, 'what is not known is one')
 T.ok(require('sidecar.agent.text').visible('a\0b') == 'a‹U+0000›b', 'a NUL is shown')
 
 -- What a model wrote is no question and no message of the user's.
