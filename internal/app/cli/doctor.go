@@ -128,7 +128,7 @@ func checkQueue(w *app.Workspace) finding {
 	}
 	switch err := w.Home.LockedOut(); {
 	case errors.Is(err, pendingedits.ErrLocked):
-		return finding{"review", true, err.Error() + "; decide there"}
+		return finding{"review", true, err.Error()}
 	case err != nil:
 		return finding{"review", false, err.Error()}
 	}

@@ -49,7 +49,7 @@ func redoTo(ctx context.Context, q *pendingedits.Store, to string) (pendingedits
 
 // turned says which entry of the history was undone, or made again.
 func turned(what string, p pendingedits.Past) string {
-	did := map[string]string{"accept": "an accept", "redo": "an accept", "reject": "a rejection", "apply": "an edit without review", "undo": "an undo"}[p.What]
+	did := map[string]string{"accept": "accepting an edit", "redo": "accepting an edit", "reject": "rejecting an edit", "apply": "an edit without review", "undo": "an undo"}[p.What]
 	if what == "undo" {
 		did = "undone: " + did
 	} else if p.What == "undo" {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
@@ -294,7 +295,7 @@ func (c *cli) tellUninstall(out uninstallOutcome) error {
 		fmt.Fprintln(c.Out, "took our lines out of", path)
 	}
 	for _, s := range out.Setups {
-		fmt.Fprintf(c.Out, "set up: %s, via %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, s.Files)
+		fmt.Fprintf(c.Out, "set up: %s, via %s, in %s; `sidecar-ls uninstall` takes it out\n", s.Client, s.Road, strings.Join(s.Files, ", "))
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, l := range out.Left {

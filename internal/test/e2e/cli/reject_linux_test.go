@@ -67,7 +67,7 @@ func TestRejectAll(t *testing.T) {
 	if out, code := p.command(nil, "review", "history"); code != 0 || !strings.Contains(out, "reject") {
 		t.Errorf("history: %d %s", code, out)
 	}
-	if out, code := p.command(nil, "review", "undo"); code != 0 || !strings.Contains(out, "restored a.txt, b.txt\n  undone: a rejection by write_file, modify a.txt +1 −1, create b.txt +1 −0; it waits again") {
+	if out, code := p.command(nil, "review", "undo"); code != 0 || !strings.Contains(out, "restored a.txt, b.txt\n  undone: rejecting an edit by write_file, modify a.txt +1 −1, create b.txt +1 −0; it waits again") {
 		t.Errorf("undo: %d %s", code, out)
 	}
 	has("a.txt", "b.txt", "h1", "h2")
@@ -92,7 +92,7 @@ func TestRejectAll(t *testing.T) {
 	if out, code := p.command(nil, "review", "accept"); code != 0 {
 		t.Errorf("accept: %d %s", code, out)
 	}
-	if out, code := p.command(nil, "review", "undo"); code != 0 || !strings.Contains(out, "deleted b.txt\n  undone: an accept by write_file, create b.txt +1 −0; it waits again") {
+	if out, code := p.command(nil, "review", "undo"); code != 0 || !strings.Contains(out, "deleted b.txt\n  undone: accepting an edit by write_file, create b.txt +1 −0; it waits again") {
 		t.Errorf("undo of an accept: %d %s", code, out)
 	}
 }
