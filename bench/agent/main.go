@@ -91,7 +91,7 @@ func (h host) Call(_ context.Context, c loop.Call) (loop.Outcome, error) {
 }
 
 func (h host) Facts() loop.Facts { return loop.Facts{Mode: "review"} }
-func (h host) Notes() []string    { return nil }
+func (h host) Notes() []string   { return nil }
 func (h host) Pending() []string { return nil }
 
 // Shortening and Stopping hold nothing back.

@@ -83,7 +83,9 @@ func (t Limits) and(o Limits) Limits { return Limits{t.Files + o.Files, t.Bytes 
 
 func (t Limits) over(limit Limits) bool { return t.Files > limit.Files || t.Bytes > limit.Bytes }
 
-func (s *folderCopy) at(rel string) string { return filepath.Join(s.w.upper(), filepath.FromSlash(rel)) }
+func (s *folderCopy) at(rel string) string {
+	return filepath.Join(s.w.upper(), filepath.FromSlash(rel))
+}
 
 func (s *folderCopy) path() string { return s.w.upper() }
 
