@@ -249,7 +249,7 @@ const (
 )
 
 // Tool is a definition with its access class, source, schema and function.
-// Make one with NewRead, NewEdit, NewExec, NewExecEdit or Raw.
+// Make one with NewRead, NewEdit, NewExec, NewExecEdit, NewReadEdit, Raw or RawProgram.
 type Tool struct {
 	Def
 	Access Access

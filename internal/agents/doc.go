@@ -3,7 +3,6 @@
 // review; our own agent works through the gate alone.
 //
 // Its rooms: loop (our own agent), conversation (runs and their journals), acpdriver and acpserver (both sides of ACP),
-// profile (the table of agents), models (the language models of the settings), evals. A room belongs here when it knows
-// what a run is. Only serve, cli and app use this wing, and server knows
-// conversation; how processes are confined is exec's, which calls may happen gate's.
+// profile (the table of agents), adapter (what drives Claude Code and Codex), models (the language models of the settings),
+// evals. A room belongs here when it knows what a run is. Only app and server use this wing; how processes are confined is exec's, which calls may happen gate's.
 package agents

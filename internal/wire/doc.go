@@ -2,6 +2,6 @@
 // agents.
 //
 // A room belongs here when it turns bytes into types and back. It trusts nothing that comes in, and decides nothing. Types
-// of a wire stay at their border: server, doors, agents, langserver. LSP and ACP are
+// of a wire stay at their border: server, doors, agents, extend, langserver. LSP and ACP are
 // types and words over one connection, rpc, which uses text; agenthook uses the names of files.
 package wire
