@@ -141,7 +141,7 @@ func TestUndoAgain(t *testing.T) {
 	sh.Says([]string{"rejected c.txt"}, "review", "reject", "c.txt")
 	sh.Run(0, "review", "accept", "b.txt")
 	sh.Says([]string{"restored b.txt", "it waits again"}, "review", "undo")
-	sh.Says([]string{"restored c.txt", "a rejection", "redo makes accepted edits again, not rejections"}, "review", "undo")
+	sh.Says([]string{"restored c.txt", "rejecting an edit", "redo makes accepted edits again, not rejections"}, "review", "undo")
 	has("b.txt", "one\n")
 	sh.Says([]string{"restored a.txt"}, "review", "undo")
 	has("a.txt", "one\n")

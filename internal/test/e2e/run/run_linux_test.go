@@ -191,7 +191,7 @@ func TestRunAmongPrograms(t *testing.T) {
 	p.Next()
 	e2e.Until(t, "the queue is not held", func() bool {
 		_, said, code := e2e.RunCLI(t, "", "review", "--root", dir, "accept")
-		return code == 1 && strings.Contains(said, "when it has ended") && strings.Contains(said, "sidecar.mcp.attach")
+		return code == 1 && strings.Contains(said, "has this project's review") && strings.Contains(said, "sidecar.mcp.attach")
 	})
 	if _, err := io.WriteString(p.In, "go\n"); err != nil {
 		t.Fatal(err)

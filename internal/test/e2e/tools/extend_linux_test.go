@@ -157,7 +157,7 @@ func TestHooksOfProject(t *testing.T) {
 				t.Errorf("problems: %q", got)
 			}
 			// Once the user takes the change, it holds.
-			if out, stderr, code := e2e.RunCLI(t, "", "trust", "yes", "--root", dir); code != 0 || !strings.Contains(out, "Taken: .claude/settings.json, .sidecar/hooks.json") {
+			if out, stderr, code := e2e.RunCLI(t, "", "trust", "yes", "--root", dir); code != 0 || !strings.Contains(out, "Accepted: .claude/settings.json, .sidecar/hooks.json") {
 				t.Fatalf("%d: %s%s", code, out, stderr)
 			}
 			e2e.HooksOf(r)
