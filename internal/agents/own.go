@@ -22,12 +22,15 @@ import (
 	team "github.com/sidecar-ls/sidecar-ls/tools/agents"
 )
 
-// Builtin is the name of our own agent.
-const Builtin = "builtin"
+// The names of our own agent: for commands, and for people.
+const (
+	Builtin      = "builtin"
+	BuiltinTitle = "SideCar Agent"
+)
 
 // builtin is our own agent as people choose it. It sees what its session sees, and no
 // more of the user's.
-var builtin = profile.Profile{Name: Builtin, Title: "Our own agent", Tried: true}
+var builtin = profile.Profile{Name: Builtin, Title: BuiltinTitle, Tried: true}
 
 // Backends are the language models of the settings.
 type Backends interface {

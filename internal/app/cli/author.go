@@ -41,7 +41,7 @@ func (a authors) agent(session string) string {
 	}
 	switch {
 	case name == agents.Builtin && !overMCP:
-		return "our own agent"
+		return agents.BuiltinTitle
 	case overMCP:
 		return name
 	}

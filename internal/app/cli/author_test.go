@@ -18,7 +18,7 @@ func TestAuthors(t *testing.T) {
 		{session.NewID("mcp-opencode"), "run_command", "make x", "OpenCode (make x)", "OpenCode"},
 		{session.NewID("mcp-somebody-s-agent"), "edit_file", "", "somebody-s-agent", "somebody-s-agent"},
 		{session.NewID("codex"), "apply_patch", "", "Codex", "Codex"},
-		{session.NewID("builtin"), "edit_file", "", "our own agent", "our own agent"},
+		{session.NewID("builtin"), "edit_file", "", "SideCar Agent", "SideCar Agent"},
 		{"claude", "run", "Claude Code", "Claude Code", "Claude Code"},
 		{"sh", "run", "sh -c x", "run (sh -c x)", "sh"},
 		{"shell", "edit_file", "", "edit_file", "edit_file"},

@@ -483,7 +483,7 @@ test('the whole conversation opens as a document', async () => {
 });
 
 test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {
-  await me.pick('SideCar: New Agent Run', 'sidecar-ls');
+  await me.pick('SideCar: New Agent Run', 'SideCar Agent');
   // Until its run is shown, what is typed is for the one before.
   await (await view()).locator('.head-agent', { hasText: /^sidecar-ls$/ }).waitFor();
   await say('Make it better');

@@ -41,7 +41,7 @@ const own = async () => {
   };
 };
 
-for (const [name, play, window] of [['scripted', acp, 'narrow'], ['sidecar-ls', own, 'wide']]) {
+for (const [name, play, window] of [['scripted', acp, 'narrow'], ['SideCar Agent', own, 'wide']]) {
   test(`the first reviewed edit with ${name} in a ${window} window takes at most three clicks and two questions`, { timeout: 240_000 }, async t => {
     const box = sandbox({ 'a.txt': before });
     let plays, opened;
@@ -92,19 +92,19 @@ for (const [name, play, window] of [['scripted', acp, 'narrow'], ['sidecar-ls', 
         await bar.waitFor({ state: 'hidden' });
         await eventually('the focus in the diff', () => page.evaluate(() => document.activeElement?.closest('.monaco-diff-editor') != null)); // which it had in the bar
       } else { assert.equal(await bar.isVisible(), true); }
-      await me.shot(`stopwatch-${name}`);
+      await me.shot(`stopwatch-${name.replaceAll(' ', '-')}`);
       clicks++;
       await me.click(me.title('Accept'), 'the accepted edit', async () => disk() === after);
       const took = performance.now() - begun;
       if (process.env.SIDECAR_STOPWATCH) { // a row of docs/agents.md, by make stopwatch
         const agent = name === 'scripted' ? 'scripted, over ACP' : 'our own';
-        fs.writeFileSync(path.join(process.env.SIDECAR_STOPWATCH, `VS-Code-${name}.json`), JSON.stringify({ place: 'VS Code', agent, steps: clicks, questions: questions.length, seconds: took / 1000 }));
+        fs.writeFileSync(path.join(process.env.SIDECAR_STOPWATCH, `VS-Code-${name.replaceAll(' ', '-')}.json`), JSON.stringify({ place: 'VS Code', agent, steps: clicks, questions: questions.length, seconds: took / 1000 }));
       }
       t.diagnostic(`${name}: ${clicks} clicks, ${questions.length} questions, ${(took / 1000).toFixed(1)} s to the accepted edit on ${new Date().toISOString().slice(0, 10)}`);
       assert.ok(clicks <= 3, `${clicks} clicks`);
       assert.ok(questions.length <= 2, questions.join('\n'));
     } catch (e) {
-      await opened?.page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, `failed-stopwatch-${name}.png`) }).catch(() => {});
+      await opened?.page.screenshot({ path: path.join(process.env.SHOTS ?? box.root, `failed-stopwatch-${name.replaceAll(' ', '-')}.png`) }).catch(() => {});
       throw e;
     } finally {
       await plays?.close();
