@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -138,7 +139,7 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 		case FormatInfo, "":
 			entries = append(entries, t.Info())
 		case FormatMCP:
-			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.SchemaForModels(strict), t.Hints()})
+			entries = append(entries, mcpTool{t.Name, t.Title, t.Description, t.SchemaForMCP(strict), t.Hints()})
 		case FormatOpenAI:
 			schema, isStrict := t.schemaForModels(strict)
 			entries = append(entries, openAITool{"function", openAIFunction{t.Name, t.Description, schema, isStrict}})
@@ -158,6 +159,39 @@ func Encode(list []*Tool, format Format, strict bool) (map[string]any, error) {
 func (t *Tool) SchemaForModels(strict bool) json.RawMessage {
 	schema, _ := t.schemaForModels(strict)
 	return schema
+}
+
+// SchemaForMCP is SchemaForModels for MCP clients. Gemini CLI prints a warning for each list of
+// types in a schema, so those of our tools say anyOf; what others wrote is left alone.
+func (t *Tool) SchemaForMCP(strict bool) json.RawMessage {
+	schema, isStrict := t.schemaForModels(strict)
+	if isStrict || t.Source.Kind != SourceBuiltin || !slices.ContainsFunc(within(t.schema), func(s *jsonschema.Schema) bool { return len(s.Types) > 1 }) {
+		return schema
+	}
+	c := t.schema.CloneSchemas()
+	for _, s := range within(c) {
+		for _, one := range s.Types {
+			s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: one})
+		}
+		s.Types = nil
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return schema
+	}
+	return data
+}
+
+// within is a schema of ours with those of its members and items.
+func within(s *jsonschema.Schema) (all []*jsonschema.Schema) {
+	all = append(all, s)
+	for _, name := range sortedKeys(s.Properties) {
+		all = append(all, within(s.Properties[name])...)
+	}
+	if s.Items != nil {
+		all = append(all, within(s.Items)...)
+	}
+	return all
 }
 
 func (t *Tool) schemaForModels(strict bool) (schema json.RawMessage, isStrict bool) {

@@ -127,7 +127,7 @@ func (l *local) Tools(context.Context) ([]*sdk.Tool, error) {
 		}
 		h := t.Hints()
 		tool := &sdk.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.SchemaForModels(l.strict),
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.SchemaForMCP(l.strict),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: &h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: &h.OpenWorld},
 		}
 		if t.Core {
