@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
 // runPrinter prints the events of a run.
@@ -23,8 +24,11 @@ type runPrinter struct {
 	whole   bool   // and ended a line
 	reason  string // of the latest end
 	why     string
-	noted   string   // the latest note that was printed
-	files   []string // that wait for review
+	noted   string // the latest note that was printed
+
+	outputs map[string]string // the ends of what calls put out, until they end
+
+	files []string // that wait for review
 
 	mu   sync.Mutex
 	open *conversation.Event // that the next line answers
@@ -70,10 +74,19 @@ func (p *runPrinter) event(e *conversation.Event) {
 		default:
 			p.newline()
 		}
+	case conversation.CallOutput:
+		p.output(e)
 	case conversation.CallFinished:
+		why := p.outputs[e.Call.ID]
+		delete(p.outputs, e.Call.ID)
 		if !quiet {
 			p.newline()
 			fmt.Fprintf(p.c.Err, "· %s (%s)\n", e.Call.Title, e.Call.Outcome)
+			if e.Call.Outcome == "failed" {
+				for _, line := range lastLines(why) {
+					fmt.Fprintln(p.c.Err, "    "+line)
+				}
+			}
 		}
 	case conversation.Note:
 		if e.Text != "" && !quiet && e.Reason != "cache" { // which a tool that the agent has found costs, too
@@ -96,6 +109,36 @@ func (p *runPrinter) event(e *conversation.Event) {
 		p.newline()
 		p.reason, p.why = e.Reason, e.Text
 	}
+}
+
+// maxReason bounds what is kept of an output, in bytes: a call that fails says why at its end.
+const maxReason = 2 << 10
+
+// output keeps the end of what a call puts out. A text takes the place of the deltas.
+func (p *runPrinter) output(e *conversation.Event) {
+	if e.Call == nil || e.Text+e.Delta == "" {
+		return
+	}
+	if p.outputs == nil {
+		p.outputs = map[string]string{}
+	}
+	text := e.Text
+	if e.Delta != "" {
+		text = p.outputs[e.Call.ID] + e.Delta
+	}
+	p.outputs[e.Call.ID] = text[max(0, len(text)-maxReason):]
+}
+
+// lastLines are the last lines of an output that say something, for a terminal.
+func lastLines(text string) []string {
+	const most, width = 3, 200
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, redact.Visible(strings.ToValidUTF8(line[:min(len(line), width)], "")))
+		}
+	}
+	return lines[max(0, len(lines)-most):]
 }
 
 // newline ends the message that is being printed.

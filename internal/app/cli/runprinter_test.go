@@ -31,3 +31,25 @@ func TestSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedCall: a call that fails says why, with the last lines of its output. Controls: one
+// that works, and one that puts nothing out.
+func TestFailedCall(t *testing.T) {
+	var shown strings.Builder
+	p := &runPrinter{c: &cli{Streams: Streams{Err: &shown}}}
+	call := func(id, outcome string, outputs ...conversation.Event) {
+		for _, e := range outputs {
+			e.Kind, e.Call = conversation.CallOutput, &conversation.Call{ID: id}
+			p.event(&e)
+		}
+		p.event(&conversation.Event{Kind: conversation.CallFinished, Call: &conversation.Call{ID: id, Title: "Edit " + id, Outcome: outcome}})
+	}
+	call("a", "failed", conversation.Event{Delta: "one\ntwo\nthr"}, conversation.Event{Delta: "ee\n\n"}, conversation.Event{Delta: "the file \x1b[2J was not read"})
+	call("b", "completed", conversation.Event{Text: "fine"})
+	call("c", "failed")
+	call("d", "failed", conversation.Event{Delta: "gone"}, conversation.Event{Text: strings.Repeat("y", 5000)})
+	want := "· Edit a (failed)\n    two\n    three\n    the file <U+001B>[2J was not read\n· Edit b (completed)\n· Edit c (failed)\n· Edit d (failed)\n    " + strings.Repeat("y", 200) + "\n"
+	if got := shown.String(); got != want || len(p.outputs) > 0 {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
