@@ -26,7 +26,7 @@ type runPrinter struct {
 	why     string
 	noted   string // the latest note that was printed
 
-	outputs map[string]string // the ends of what calls put out, until they end
+	outputs callOutputs
 
 	files []string // that wait for review
 
@@ -75,7 +75,7 @@ func (p *runPrinter) event(e *conversation.Event) {
 			p.newline()
 		}
 	case conversation.CallOutput:
-		p.output(e)
+		p.outputs.add(e)
 	case conversation.CallFinished:
 		why := p.outputs[e.Call.ID]
 		delete(p.outputs, e.Call.ID)
@@ -114,19 +114,22 @@ func (p *runPrinter) event(e *conversation.Event) {
 // maxReason bounds what is kept of an output, in bytes: a call that fails says why at its end.
 const maxReason = 2 << 10
 
-// output keeps the end of what a call puts out. A text takes the place of the deltas.
-func (p *runPrinter) output(e *conversation.Event) {
+// callOutputs are the ends of the outputs of calls that have not ended, by the calls' ids.
+type callOutputs map[string]string
+
+// add takes an output. A text takes the place of the deltas before it.
+func (o *callOutputs) add(e *conversation.Event) {
 	if e.Call == nil || e.Text+e.Delta == "" {
 		return
 	}
-	if p.outputs == nil {
-		p.outputs = map[string]string{}
+	if *o == nil {
+		*o = callOutputs{}
 	}
 	text := e.Text
 	if e.Delta != "" {
-		text = p.outputs[e.Call.ID] + e.Delta
+		text = (*o)[e.Call.ID] + e.Delta
 	}
-	p.outputs[e.Call.ID] = text[max(0, len(text)-maxReason):]
+	(*o)[e.Call.ID] = text[max(0, len(text)-maxReason):]
 }
 
 // lastLines are the last lines of an output that say something, for a terminal.
