@@ -447,7 +447,7 @@ test('a server that is killed loses no row, and the run goes on', async () => {
   process.kill(Number(pid), 'SIGKILL');
   await shows('Interrupted');
   await shows('Said before the end.');
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   await say('Still there?');
   ada = await played.next();
   assert.match(await ada.prompt(), /Still there\?/);
@@ -485,7 +485,7 @@ test('the whole conversation opens as a document', async () => {
 test('our own agent asks in its place, takes any answer, and its edit is reviewed', async () => {
   await me.pick('SideCar: New Agent Run', 'SideCar Agent');
   // Until its run is shown, what is typed is for the one before.
-  await (await view()).locator('.head-agent', { hasText: /^sidecar-ls$/ }).waitFor();
+  await (await view()).locator('.head-agent', { hasText: /^SideCar Agent$/ }).waitFor();
   await say('Make it better');
   let turn = await thinks.next();
   assert.match(turn.body, /Make it better/);

@@ -238,7 +238,7 @@ test('everything is accepted after a question; what is in conflict stays', async
   await eventually('accepted', async () => disk('src/store/keys.txt').includes('key 55'));
   await me.notified('Not accepted');
   await eventually('the conflict is left', async () => (await me.rows()).some(r => /README.md/.test(r)) && (await me.pending()).length === 1);
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   await me.click(me.row('README.md'), 'the diff', async () => /line three/.test(await me.text(me.modified)));
   await me.click(page.locator('.monaco-diff-editor .editor.modified .codelens-decoration a', { hasText: "Take the agent's" }).first(), 'the agent\'s text', async () => disk('README.md').includes('line three\n'));
   assert.ok(!disk('README.md').includes('of mine'));
@@ -275,7 +275,7 @@ test('an audit batch is one item, with its commits, which are made when it is ac
 
 test('an approval that is denied changes nothing; the agent is told why', async () => {
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   const call = edit('docs/guide.txt', 11, 'eleven\n');
   await me.row('guide.txt', 'Agents').waitFor();
   await me.toast('guide.txt').waitFor();
@@ -295,7 +295,7 @@ test('an approval that is denied changes nothing; the agent is told why', async 
 const titled = async () => (await page.locator('.editor-actions .action-label').allInnerTexts()).map(text => text.trim()).filter(Boolean);
 
 test('an approval that is given lets it happen', async () => {
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   const call = edit('docs/guide.txt', 12, 'twelve\n');
   await me.view('Agents').locator('.monaco-list-row').first().waitFor();
   await me.click(me.view('Agents').locator('.monaco-list-row').first(), 'the diff of the question', async () => /twelve/.test(await me.text(me.modified)) && /line 12/.test(await me.text(me.original)) && /line 1\n/.test(await me.text(me.modified)));
@@ -307,7 +307,7 @@ test('an approval that is given lets it happen', async () => {
 });
 
 test('an approval of several files is one editor of all their diffs, which closes with the answer', async () => {
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   const call = me.call('apply_patch', { patch: '*** Begin Patch\n*** Update File: docs/guide.txt\n@@\n line 13\n-line 14\n+fourteen\n line 15\n*** Add File: docs/new.txt\n+all new\n*** End Patch' });
   await me.view('Agents').locator('.monaco-list-row').first().waitFor();
   const diffs = page.locator('.multiDiffEntry');
@@ -617,7 +617,7 @@ test('one that is killed again and again is left alone until it is wanted', asyn
   await answers();
   await me.row('kept.txt').waitFor();
   await eventually('its diff', async () => /twelve/.test(await me.text(me.modified)));
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
 });
 
 test('what is pending is there after the window was reloaded', async () => {

@@ -86,7 +86,7 @@ test('a command brings to its tab, and what can\'t be done is not offered', asyn
   await me.agent('sidecar.session.open', { id: 'release', mode: 'audit' });
   await me.agent('sidecar.mcpReconnect').catch(() => {}); // without a row it asks, and there is none
   await me.notified('nothing that this could be done with');
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   const sessions = await me.manage('Sessions');
   await sessions.locator('.item', { hasText: 'release' }).getByRole('button', { name: 'Close' }).click();
   await eventually('it is closed', async () => await sessions.locator('.item', { hasText: 'release' }).count() === 0);
@@ -99,12 +99,13 @@ test('an empty filter result says so, and a server that is down can be started f
   const toast = me.toast('The setting sidecar.server.path names /nowhere/else: there is no such file.');
   await toast.waitFor();
   await me.shot('manage-down');
-  assert.equal(await page.locator('.notification-toast').count(), 1, 'and nothing else is reported');
+  const toasts = await page.locator('.notification-toast').allInnerTexts();
+  assert.equal(toasts.length, 1, `and nothing else is reported: ${toasts.join(' | ')}`);
   assert.deepEqual((await toast.locator('.monaco-button').allInnerTexts()).map(text => text.trim()).filter(Boolean), ['Use the Bundled Server']);
   await toast.locator('.monaco-button', { hasText: 'Use the Bundled Server' }).click();
   await f.locator('.item').nth(1).waitFor();
   assert.equal(await me.ask({ eval: `return vscode.workspace.getConfiguration('sidecar').get('server.path')` }), '');
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   await me.command('View: Close All Editors');
 });
 
@@ -136,7 +137,7 @@ test('a run is a row of the view Agents, which leads to it', async () => {
 });
 
 test('a question of the server stands above the runs', async () => {
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
   const call = edit('notes.txt', 'three', 'drei');
   await eventually('the question', async () => { const [first, second] = await me.rows('Agents'); return /notes\.txt/.test(first) && /Count words/.test(second); });
@@ -144,7 +145,7 @@ test('a question of the server stands above the runs', async () => {
   await me.inline(me.row('notes.txt', 'Agents'), 'Allow');
   assert.equal((await call).ok, true);
   await eventually('it is answered', async () => (await me.rows('Agents')).length === 1);
-  await me.command('Notifications: Clear All Notifications');
+  await me.clearMessages();
 });
 
 test('in a narrow window a diff that is opened puts the agent\'s bar away, and in a wide one it stays', async () => {

@@ -167,6 +167,11 @@ export function person(page, { agentPort, shots }) {
         return await page.locator('.notifications-center .notification-list-item', { hasText: message }).count() > 0;
       });
     },
+    /** Clears the messages, and waits until the last of them has left the screen. */
+    async clearMessages() {
+      await me.command('Notifications: Clear All Notifications');
+      await eventually('no message is on the screen', async () => await page.locator('.notification-toast').count() === 0);
+    },
     modified: page.locator('.monaco-diff-editor .editor.modified .view-lines'),
     original: page.locator('.monaco-diff-editor .editor.original .view-lines'),
     title: action => page.locator(`.editor-actions .action-label[aria-label^="${action}"]`),
