@@ -21,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app/cli"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/anywhere"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
@@ -80,9 +81,21 @@ func ServeBy(t *testing.T, dir string, opts fakeeditor.Options, self string) *Ri
 	})
 }
 
+// own is where the settings of whoever runs the tests are.
+var own, _ = userdirs.Here().Dir(userdirs.Config)
+
+// apart fails a test whose server would work with those.
+func apart(t *testing.T) {
+	t.Helper()
+	if now, err := userdirs.Here().Dir(userdirs.Config); err != nil || now == own {
+		t.Fatalf("the server would use the settings in %s, %v: call e2e.Home first", now, err)
+	}
+}
+
 // Begin connects an editor to a server that runs until the test's end.
 func Begin(t *testing.T, dir string, opts fakeeditor.Options, run func(io.Reader, io.Writer) error) *Rig {
 	t.Helper()
+	apart(t)
 	opts.Root = dir
 	e := fakeeditor.Serve(run, opts)
 	if _, err := e.Initialize(t.Context()); err != nil {

@@ -146,6 +146,7 @@ func answered(answers chan<- string, title string) bool {
 // TestStaleTrustQuestion: a question about content that is no longer there is withdrawn, also
 // when the folder is again as it was trusted, and the same content is asked about again.
 func TestStaleTrustQuestion(t *testing.T) {
+	e2e.Home(t)
 	dir := e2e.Project(t, map[string]string{".sidecar/settings.json": `{"mode": "review"}`})
 	file := filepath.Join(dir, ".sidecar", "settings.json")
 	r := e2e.ServeSelf(t, dir, fakeeditor.Options{InitializationOptions: e2e.Object{"sidecar": e2e.Object{"workspace": e2e.Object{"trust": "trusted"}}}})
