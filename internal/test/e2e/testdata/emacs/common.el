@@ -19,7 +19,11 @@
 (defun t/line (n) (save-excursion (goto-char (point-min)) (forward-line (1- n)) (buffer-substring (line-beginning-position) (line-end-position))))
 (defun t/goto (n) (goto-char (point-min)) (forward-line (1- n)))
 (defun t/hunks () (let ((edits (plist-get (sidecar-execute "sidecar.review.list") :edits))) (if (seq-empty-p edits) [] (plist-get (elt edits 0) :hunks))))
-(defun t/notes () (seq-filter (lambda (d) (eq (flymake-diagnostic-type d) 'eglot-note)) (flymake-diagnostics)))
+;; Flymake first asks Eglot from an idle timer, which batch mode has none of: what the server published
+;; before would never be shown.
+(defun t/notes ()
+  (unless (memq 'eglot-flymake-backend (flymake-running-backends)) (flymake-start))
+  (seq-filter (lambda (d) (eq (flymake-diagnostic-type d) 'eglot-note)) (flymake-diagnostics)))
 (defun t/start (file)
   (setq sidecar-command (list (getenv "SIDECAR_LS") "serve" "--log-file" (getenv "SIDECAR_LOG")))
   (find-file file)
