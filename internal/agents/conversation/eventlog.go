@@ -31,7 +31,7 @@ type eventLog struct {
 	heardAt time.Time     // of the latest event
 	changed chan struct{} // closed at the next event
 	tail    *tail
-	parts   map[string]int // how often a message went on after it was settled
+	parts   map[string]int // how often a message went on after its end
 
 	about   Info               // as far as events say it
 	asked   map[string]bool    // the questions that are open
@@ -45,11 +45,11 @@ type entry struct {
 	size int
 }
 
-// tail is the message that is being told.
+// tail is the message that is still growing.
 type tail struct {
 	kind, message, role, parent string
 
-	name  string // the message as it is told: its id, or that with a number
+	name  string // the message in events: its id, or that with a number
 	first int64  // seq of its first delta
 	text  strings.Builder
 }
@@ -71,17 +71,17 @@ func (s *Store) ended(run string) (*eventLog, error) {
 	return l, nil
 }
 
-// tell appends an event. Messages are settled by what comes after them in the
-// conversation; what is only said about it doesn't end them.
-func (l *eventLog) tell(e Event) error {
+// add appends an event. The next event of the conversation ends a message; a note about
+// the conversation doesn't.
+func (l *eventLog) add(e Event) error {
 	switch {
 	case e.Kind == Text || e.Kind == Thought:
-		return l.tellText(e)
+		return l.addText(e)
 	case e.Kind == Note && e.Reason == Withdrawn && l.tail != nil && l.tail.message == e.Message:
 		l.parts[e.Message]-- // what comes in its place has its name
 		l.dropTail()
-	case settles[e.Kind] || e.Kind == Note && (e.Reason == Resumed || e.Reason == ImageShown):
-		if err := l.settle(); err != nil {
+	case endsMessage[e.Kind] || e.Kind == Note && (e.Reason == Resumed || e.Reason == ImageShown):
+		if err := l.endMessage(); err != nil {
 			return err
 		}
 	}
@@ -91,13 +91,13 @@ func (l *eventLog) tell(e Event) error {
 	return l.append(e)
 }
 
-// settles are what comes after a message in the conversation.
-var settles = map[string]bool{CallProposed: true, CallStarted: true, CallOutput: true, CallFinished: true, Asked: true, StepStart: true, RunEnd: true}
+// endsMessage are the kinds of events that end the message before them.
+var endsMessage = map[string]bool{CallProposed: true, CallStarted: true, CallOutput: true, CallFinished: true, Asked: true, StepStart: true, RunEnd: true}
 
-func (l *eventLog) tellText(e Event) error {
+func (l *eventLog) addText(e Event) error {
 	t := l.tail
 	if t != nil && (t.kind != e.Kind || t.message != e.Message || t.role != e.Role || t.parent != e.Parent || t.text.Len()+len(e.Delta) > maxText) {
-		if err := l.settle(); err != nil {
+		if err := l.endMessage(); err != nil {
 			return err
 		}
 		t = nil
@@ -127,8 +127,8 @@ func (l *eventLog) tellText(e Event) error {
 	return nil
 }
 
-// partName gives a message that goes on after it was settled another id, because the
-// whole text of the first part is told already.
+// partName gives a message that goes on after its end another id: the whole text of the
+// first part is an event already.
 func partName(parts map[string]int, message string) string {
 	parts[message]++
 	if n := parts[message]; n > 1 {
@@ -137,9 +137,8 @@ func partName(parts map[string]int, message string) string {
 	return message
 }
 
-// settle ends the message that is being told: its text takes the place of its
-// parts.
-func (l *eventLog) settle() error {
+// endMessage ends the growing message: one event with its text replaces its parts.
+func (l *eventLog) endMessage() error {
 	t := l.tail
 	if t == nil {
 		return nil
@@ -169,8 +168,8 @@ func after(all []entry, seq int64) int {
 	return sort.Search(len(all), func(i int) bool { return all[i].Seq > seq })
 }
 
-// append gives an event its number, writes and tells it. When the journal can't
-// be written, the event is told all the same, and written with a later one.
+// append numbers an event, writes it and wakes its readers. If the journal can't be written,
+// readers get the event at once, and the journal gets it with a later one.
 func (l *eventLog) append(e Event) error {
 	e = bounded(e)
 	e.Run, e.Seq, e.Time = l.run, l.seq+1, l.now()
@@ -207,8 +206,8 @@ const retryTime = time.Second
 // system likes: what people decided, and where a run stands.
 var durable = map[string]bool{RunStart: true, Asked: true, Answered: true, QueueNow: true, StateNow: true, RunEnd: true, CallFinished: true}
 
-// shrink writes the journal anew, with the oldest outputs cut when there is too
-// much, and after them the oldest events.
+// shrink rewrites the journal. Above its limit it cuts the oldest outputs, then the oldest
+// events.
 func (l *eventLog) shrink() {
 	l.renew()
 	limit := int(l.most / 2)
@@ -230,7 +229,7 @@ func (l *eventLog) shrink() {
 	l.journal, err = rewrite(l.journal, l.events)
 	if l.behind = err != nil; l.behind {
 		l.retry = l.now().Add(retryTime)
-		l.log.Error("the journal of a run can't be written anew", "run", l.run, "error", err)
+		l.log.Error("the journal of a run can't be rewritten", "run", l.run, "error", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func number(id, prefix string) int64 {
 func (r *Run) recover() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.log.settle(); err != nil {
+	if err := r.log.endMessage(); err != nil {
 		r.store.log.Error("the last message of a run is lost", "run", r.id, "error", err)
 	}
 	if r.step != nil && !r.step.over {
@@ -75,7 +75,7 @@ func (r *Run) suspend() error {
 		r.mu.Unlock()
 		return nil
 	}
-	_ = r.log.settle()
+	_ = r.log.endMessage()
 	if s := r.step; s != nil && !s.over {
 		s.over = true
 		s.cancel(ErrClosed)

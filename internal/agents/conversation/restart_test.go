@@ -170,7 +170,7 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestDiskFull: what can't be written is told all the same, and written later.
+// TestDiskFull: readers get events that can't be written, and the journal gets them later.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()

@@ -119,12 +119,12 @@ func (r *Run) Emit(e Event) error {
 		u := *e.Usage
 		r.usage = &u
 	}
-	return r.tell(e)
+	return r.add(e)
 }
 
-// tell adds an event to the log of the run.
-func (r *Run) tell(e Event) error {
-	err := r.log.tell(e)
+// add adds an event to the log of the run.
+func (r *Run) add(e Event) error {
+	err := r.log.add(e)
 	if err == nil && durable[e.Kind] {
 		r.store.sync(r)
 	}

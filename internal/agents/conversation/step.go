@@ -86,7 +86,7 @@ func (r *Run) Prompt(item Item, when string) (string, error) {
 				r.mu.Unlock()
 				return item.ID, nil
 			}
-			err = r.tell(Event{Kind: Steered, Message: item.ID, Text: item.Text})
+			err = r.add(Event{Kind: Steered, Message: item.ID, Text: item.Text})
 			r.mu.Unlock()
 			return item.ID, err
 		}
@@ -152,7 +152,7 @@ func (r *Run) mayQueue(item Item) error {
 
 // queued tells of the queue and starts a step if there is none.
 func (r *Run) queued() error {
-	err := r.tell(Event{Kind: QueueNow, Items: slices.Clone(r.queue), Paused: r.paused})
+	err := r.add(Event{Kind: QueueNow, Items: slices.Clone(r.queue), Paused: r.paused})
 	r.kick()
 	return err
 }
@@ -245,7 +245,7 @@ func prompt(ctx context.Context, d Driver, items []Item) (reason string, err err
 // say tells of an event of the run's own. It can fail only by what can't be
 // encoded, which these can.
 func (r *Run) say(e Event) {
-	if err := r.tell(e); err != nil {
+	if err := r.add(e); err != nil {
 		r.store.log.Error("an event was not told", "run", r.id, "error", err)
 	}
 }
@@ -379,7 +379,7 @@ func (r *Run) Close() error {
 		r.end(s, Interrupted, nil)
 	}
 	r.closeQuestions("the run was closed")
-	_ = r.log.settle()
+	_ = r.log.endMessage()
 	r.state, r.queue = Ended, nil
 	r.say(Event{Kind: StateNow, State: Ended})
 	d := r.driver

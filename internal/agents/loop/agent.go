@@ -100,7 +100,7 @@ type Host interface {
 	Call(ctx context.Context, c Call) (Outcome, error)
 	// Facts are what the instructions tell of the workspace.
 	Facts() Facts
-	// Notes is what has happened since it was last asked for, in sentences.
+	// Notes returns what happened since the last call, in sentences.
 	Notes() []string
 	// Pending are the names of the files whose changes wait for review.
 	Pending() []string
@@ -113,7 +113,7 @@ type Listener interface {
 	// by a person. An error says why it is not.
 	Shortening(ctx context.Context, itself bool) error
 	// Stopping is called before a turn ends with this last text; again: it was held up
-	// before. What it returns is sent to the model, which goes on; "" ends the turn.
+	// before. The model gets the returned text and goes on; "" ends the turn.
 	Stopping(ctx context.Context, last string, again bool) (more string)
 }
 

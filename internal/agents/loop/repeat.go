@@ -58,5 +58,5 @@ func (r *repeats) times(period int) int {
 	return same/period + 1
 }
 
-// forget begins anew: there is a new prompt.
+// forget clears the calls seen so far, for a new prompt.
 func (r *repeats) forget() { r.seen = nil }

@@ -6,7 +6,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/steps"
 )
 
-// KeepWork keeps what the agent has set out to do.
+// KeepWork stores the steps and todos of the agent.
 func (a *Agent) KeepWork(state json.RawMessage) error {
 	return a.keep(Item{Kind: Worked, Work: state})
 }
@@ -18,7 +18,7 @@ func (a *Agent) Work() json.RawMessage {
 	return a.transcript.work
 }
 
-// workText are what the agent has set out to do, for its model; "" is nothing.
+// workText lists the steps and todos of the agent for its model; "" if there are none.
 func (t *transcript) workText() string {
 	var s steps.State
 	if json.Unmarshal(t.work, &s) != nil {

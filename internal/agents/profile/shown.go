@@ -11,14 +11,14 @@ import (
 // maxNamed is how many files a line of Shown names.
 const maxNamed = 8
 
-// What lines of Shown begin with that are about the program, not about what it sees.
+// Prefixes of the lines of Shown that describe the program.
 const (
 	ofProgram = "its program: "
 	ofInstall = "installed first: "
 )
 
-// Question is what a person reads before they allow an agent these lines of Shown, or of
-// Sees: its program, what is installed first, and what of theirs it sees.
+// Question formats the consent for an agent, from the lines of Shown or Sees: its program,
+// its installation, and the user's files and variables that it sees.
 func Question(title string, lines []string) string {
 	var about, sees []string
 	for _, line := range lines {

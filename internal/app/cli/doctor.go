@@ -162,7 +162,7 @@ func checkGit(ctx context.Context, programs *lookup.Finder) finding {
 // checkPrograms says what of PATH is skipped for what runs outside of the sandbox.
 func checkPrograms(programs *lookup.Finder) finding {
 	for _, name := range []string{"git", "bwrap", "ssh", "gpg", "secret-tool", "nvidia-smi", "rocm-smi"} {
-		_, _ = programs.Find(name) // what it skips is said below
+		_, _ = programs.Find(name) // skipped directories are reported below
 	}
 	_ = programs.SearchPath()
 	detail := "those that run outside of the sandbox (git, ssh, the keyring's program) are found in all directories of PATH"

@@ -76,8 +76,8 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 	return made, said
 }
 
-// unseenOf are the files of the first of some commits that commands have not made, changed or
-// removed in the working tree. What a later one of them changes again is that one's.
+// unseenOf lists files of the first commit that commands did not change in the working tree.
+// A file that a later commit changes again counts for that one.
 func unseenOf(w *world, prefix string, made []workspace.Commit) (names []string) {
 	if made[0].Forward {
 		return nil // its files are looked at

@@ -200,6 +200,6 @@ func noteLost(w *world) {
 		lost = append(lost, doing+" in progress")
 	}
 	if len(lost) > 0 {
-		w.lost = append(w.lost, "This session's commands see the repository as it is now. What only their own copy of it had is gone: "+listed(lost)+".")
+		w.lost = append(w.lost, "This session's commands see the repository as it is now. These existed only in their own copy, and are gone: "+listed(lost)+".")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What only the repository of commands had is said when it goes, because the user's was
-// changed: once, and nothing is said of what the user gets.
+// TestLostGit: branches, stashes and the like that only the commands' repository had are
+// reported once when the user's repository changes and they go.
 func TestLostGit(t *testing.T) {
 	for _, c := range []struct{ name, line, lost string }{
 		{"a stash", "echo st >> a.txt; git stash -q", "a stash."},
@@ -39,7 +39,7 @@ func TestLostGit(t *testing.T) {
 				change()
 				_, h := r.run("git log -1 --format=%s")
 				said := strings.Join(h.Said, "\n")
-				if c.lost == "" && said != "" || !strings.HasSuffix(said, c.lost) || c.lost != "" && !strings.Contains(said, "is gone: ") {
+				if c.lost == "" && said != "" || !strings.HasSuffix(said, c.lost) || c.lost != "" && !strings.Contains(said, "are gone: ") {
 					t.Errorf("said %q", said)
 				}
 				change()

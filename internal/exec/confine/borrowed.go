@@ -16,22 +16,15 @@ import (
 // can't read. That one is not shown to it by itself: a command can write the file that names
 // it, and would read the history of any other repository.
 
-// borrowedNote says, once in a session's root, what makes such objects readable, or why the
-// repository is not used.
-func borrowedNote(ctx context.Context, c *Confiner, session string, spec *Spec) string {
-	level, err := c.Level()
-	if err != nil || !level.Hides() {
+// borrowedNote says what makes such objects readable, or why git does not use the repository
+// of spec.Root in commands.
+func borrowedNote(ctx context.Context, repos Repos, level box.Level, spec *Spec) string {
+	if !level.Hides() {
 		return ""
 	}
-	once := func(text string) string {
-		if _, reported := c.reportedBorrowed.LoadOrStore(session+"\x00"+spec.Root, true); reported {
-			return ""
-		}
-		return text
-	}
-	repo, err := c.o.Repos.Open(ctx, spec.Root)
+	repo, err := repos.Open(ctx, spec.Root)
 	if errors.Is(err, gitrepo.ErrRefused) {
-		return once("; git may find no repository in commands: " + gitcmd.CleanMessage(err.Error()))
+		return "; git may find no repository in commands: " + gitcmd.CleanMessage(err.Error())
 	}
 	if err != nil {
 		return ""
@@ -40,7 +33,7 @@ func borrowedNote(ctx context.Context, c *Confiner, session string, spec *Spec) 
 	if len(dirs) == 0 {
 		return ""
 	}
-	return once(fmt.Sprintf("; the repository borrows objects from %s (objects/info/alternates), which commands can't read, so git may fail in them: the user can name that directory in the setting sidecar.sandbox.readOnly, or copy the objects with git repack -a -d and remove that file", gitcmd.Shown(dirs[0])))
+	return fmt.Sprintf("; the repository borrows objects from %s (objects/info/alternates), which commands can't read, so git may fail in them: the user can name that directory in the setting sidecar.sandbox.readOnly, or copy the objects with git repack -a -d and remove that file", gitcmd.Shown(dirs[0]))
 }
 
 // readable reports whether a command can read a directory.

@@ -67,7 +67,14 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	}
 	spec.Env = append(spec.Env, r.Env...)
 	moved := c.movedTips(ctx, r)
-	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed) + borrowedNote(ctx, c.Confiner, r.Session, &spec)}
+	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	if level, err := c.Level(); err == nil {
+		if text := borrowedNote(ctx, c.o.Repos, level, &spec); text != "" {
+			if _, reported := c.reportedBorrowed.LoadOrStore(r.Session+"\x00"+spec.Root, true); !reported {
+				p.note += text
+			}
+		}
+	}
 	if at := spec.Root; run != nil && run.Kind() == world.SeparateCopy {
 		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
 	}

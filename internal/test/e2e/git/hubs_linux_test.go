@@ -266,7 +266,7 @@ func TestOtherTreesOfAHub(t *testing.T) {
 			t.Errorf("%s: before\n%s\nafter\n%s", mode, before, after)
 		}
 		inHub(t, top, tree, "git commit -q --allow-empty -m of-the-user; git reset -q --soft HEAD~1")
-		r.Ran("true", "What only their own copy of it had is gone: branch inner, branch new.")
+		r.Ran("true", "These existed only in their own copy, and are gone: branch inner, branch new.")
 	}
 	r.Mode("autonomous")
 	r.Ran("sh x.sh", "Read-only file system")
