@@ -10,7 +10,7 @@ import (
 )
 
 // why are the pages of the reference and of reasons, which have bounds of their own.
-var why = []string{"protocol", "tools", "settings", "hooks", "security", "world", "sandbox", "git", "knowledge", "shadow", "platforms", "language-servers"}
+var why = []string{"border", "protocol", "tools", "settings", "hooks", "security", "world", "sandbox", "git", "knowledge", "shadow", "platforms", "language-servers"}
 
 var (
 	picture  = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)`)

@@ -53,6 +53,7 @@ type Def struct {
 	// decided on as those of a tool that edits.
 	Wrote string
 
+	InWorld bool          // all that it runs, runs in the world of the caller's session
 	Tests   bool          // its programs test the files: its structured result is a TestReport
 	Timeout time.Duration // 0 means DefaultTimeout
 	Output  any           // a value of the struct that Result.Structured is; NoOutput{} if there is never one
@@ -81,6 +82,11 @@ type Call struct {
 
 	Held bool // what is changed waits for review
 	Drop bool // nothing that programs make outlives the session
+
+	// Unasked says that programs may run only where nothing leaves their world without a
+	// decision: nobody was asked about them.
+	Unasked bool
+
 	Gate Gate // nil: nobody minds, or asks
 
 	Known Known // nil: nobody remembers
@@ -167,6 +173,7 @@ type Effects struct {
 	ReadOnly      bool     // this call changes nothing although its tool could
 	Command       string   // the line that would be run
 	Shell         bool     // Command is read by a shell: policy looks at each command in it
+	Background    bool     // Command goes on after the call
 	Confined      bool     // Command is no line for a shell, and runs in the sandbox all the same
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes

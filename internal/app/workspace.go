@@ -105,7 +105,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Files: w.pending, Hold: reviewOf{w}.Hold, Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Files: w.pending, Review: reviewOf{w}, Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,
@@ -186,9 +186,9 @@ func (w *Workspace) newSources() *source.Manager {
 // reviewOf is where what no session in particular wrote waits for review.
 type reviewOf struct{ w *Workspace }
 
-func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
-	return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line)
-}
+func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) { return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line) }
+
+func (r reviewOf) GoOn(ctx context.Context, session, line, why string) error { return r.w.Dispatch.GoOn(ctx, session, line, why) }
 
 // pending are the files with what is pending.
 func (w *Workspace) pending() workspace.Files {

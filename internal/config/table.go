@@ -145,6 +145,10 @@ var table = []Setting{
 		Help: "The files that commands see, and where their changes go. `overlay`: the session's view, with pending edits and unsaved text; changes pass review like any edit. `copy`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the overlay, else the copy, else the disk, and every result says which. Nothing runs if the set one is unavailable.",
 	},
 	{
+		Key: "commands.ask", Type: String, Default: "auto", Enum: []string{"auto", "always"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
+		Help: "Whether `review` and `audit` ask about commands. `auto` runs commands unasked where nothing leaves their session without a decision, as `sidecar-ls doctor` says. `always` asks about each.",
+	},
+	{
 		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,
 		Help: "The shell for command lines on Windows. `bash` is that of Git for Windows, or another on PATH. `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7, `wsl` the bash of the default Linux of WSL. Nothing runs if the shell is missing. `auto` takes bash, else PowerShell 7, else Windows PowerShell, never WSL. Elsewhere it is always bash. Read with the first command.",
 	},

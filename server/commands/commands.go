@@ -87,6 +87,7 @@ func Table() []Command {
 
 		row("sidecar.backend.get", "Show the language model in use", model, getBackend),
 		row("sidecar.audit.verify", "Check the audit log", records, verifyAudit),
+		row("sidecar.effects.list", "List what left a session", records, listEffects),
 
 		// Earlier names (former.go).
 		row("sidecar.plugins.trust", "Trust a plugin", plugins, trustPlugin),

@@ -9,6 +9,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/plugin"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -57,6 +58,8 @@ type Settings interface {
 type Reports interface {
 	Backend() (any, error) // the language model in use
 	Audit() (any, error)   // whether the audit log is as it was written
+	// Effects are what left a session, the newest first; "" is every session.
+	Effects(session string, limit int) ([]effects.Effect, error)
 	Skills(ctx context.Context, session string) (SkillList, error)
 }
 

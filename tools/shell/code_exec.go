@@ -112,7 +112,7 @@ func newCodeExec(d Deps) *tools.Tool {
 	return tools.NewExec(tools.Def{
 		Name: "code_exec", Title: "Run code", Example: `{"language": "python", "code": "print(sum(range(101)))"}`, Description: codeDoc,
 		Category: category, Tags: []string{"python", "javascript", "calculate", "compute"}, Untrusted: true, Timeout: (maxCodeTime + 10) * time.Second,
-		Output: Computed{},
+		Output: Computed{}, InWorld: true,
 	}, func(ctx context.Context, c *tools.Call, in codeIn) (tools.Result, error) {
 		root, err := os.MkdirTemp("", "sidecar-code-")
 		if err != nil {
@@ -128,7 +128,7 @@ func newCodeExec(d Deps) *tools.Tool {
 		defer cancel()
 		stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
 		started := time.Now()
-		p, err := d.Host.Isolate(limited, Run{Session: c.Session, Root: root, Dir: dir, Argv: argv, Stdout: stdout, Stderr: stderr})
+		p, err := d.Host.Isolate(limited, Run{Session: c.Session, Unasked: c.Unasked, Root: root, Dir: dir, Argv: argv, Stdout: stdout, Stderr: stderr})
 		if err != nil {
 			return tools.Result{}, notStarted(err)
 		}

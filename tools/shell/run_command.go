@@ -64,7 +64,7 @@ func (in runIn) variables() (list []string) {
 func (in runIn) spelled(s shells.Shell) string { return s.Set(in.variables()...) + in.Command }
 
 func (in runIn) Effects() tools.Effects {
-	return tools.Effects{Command: in.spelled(shells.Bash), Shell: true}
+	return tools.Effects{Command: in.spelled(shells.Bash), Shell: true, Background: in.Background}
 }
 
 // planCommand spells the command as the shell does that runs it. Where there is none, its
@@ -95,7 +95,7 @@ func newRunCommand(s *sessions) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "run_command", Title: "Run command", Example: `{"command": "go build ./..."}`, Description: runDoc,
 		Category: category, Core: true, Tags: []string{"shell", "bash", "run", "terminal", "install", "package"}, Names: []string{"command_kill", "command_list", "command_output"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
-		Output: Ran{}, Wrote: "run_command",
+		Output: Ran{}, Wrote: "run_command", InWorld: true,
 	}, func(ctx context.Context, c *tools.Call, in runIn) (tools.Result, []workspace.Change, error) {
 		sh := s.get(c)
 		if in.Background {

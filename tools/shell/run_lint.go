@@ -64,7 +64,7 @@ func newRunLint(s *sessions) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "run_lint", Title: "Run linter", Example: `{"path": "src"}`, Description: lintDoc,
 		Category: category, Tags: []string{"lint", "check", "style", "fix"}, Untrusted: true, Timeout: (lintSeconds + 30) * time.Second,
-		Output: Linted{},
+		Output: Linted{}, InWorld: true,
 	}, func(ctx context.Context, c *tools.Call, in lintIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).lint(ctx, c, in)
 	})

@@ -64,7 +64,7 @@ func newRunTests(s *sessions) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "run_tests", Title: "Run tests", Example: `{"path": "src", "name": "TestLimit"}`, Description: testsDoc,
 		Category: category, Core: true, Tags: []string{"test", "check", "unit"}, Untrusted: true, Timeout: (maxTimeout + 30) * time.Second,
-		Output: Tested{}, Wrote: "run_tests", Tests: true,
+		Output: Tested{}, Wrote: "run_tests", Tests: true, InWorld: true,
 	}, func(ctx context.Context, c *tools.Call, in testsIn) (tools.Result, []workspace.Change, error) {
 		return s.get(c).test(ctx, c, in)
 	})

@@ -93,6 +93,8 @@ type Run struct {
 	Drop  bool // nothing of what it makes outlives the session
 	Stays bool // it goes on after the call
 
+	Unasked bool // nobody was asked: it runs only in a complete world
+
 	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is
 	// elsewhere for the command: in is where it finds a path. nil: it is no line, and
 	// they name no directory.

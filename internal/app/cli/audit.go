@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -20,6 +23,13 @@ var (
 			return nil, err
 		}
 		return log.Find(q)
+	}}
+	auditEffects = query[auditlog.Query, []effects.Effect]{name: "audit effects", answer: func(_ context.Context, w *app.Workspace, q auditlog.Query) ([]effects.Effect, error) {
+		log, err := w.Home.Records()
+		if err != nil {
+			return nil, err
+		}
+		return effects.List(log, q.Session, cmp.Or(q.Limit, 100))
 	}}
 	auditVerify = query[struct{}, auditlog.Report]{name: "audit verify", answer: func(_ context.Context, w *app.Workspace, _ struct{}) (auditlog.Report, error) {
 		log, err := w.Home.Records()
@@ -36,11 +46,14 @@ func audit(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		verb = c.args[0]
 	}
-	if len(c.args) > 1 || verb != "list" && verb != "verify" {
-		return usagef("audit has the verbs list and verify, not %q", strings.Join(c.args, " "))
+	if len(c.args) > 1 || !slices.Contains([]string{"list", "verify", "effects"}, verb) {
+		return usagef("audit has the verbs list, verify and effects, not %q", strings.Join(c.args, " "))
 	}
-	if verb == "verify" {
+	switch verb {
+	case "verify":
 		return c.auditVerify(ctx)
+	case "effects":
+		return listEffects(ctx, c)
 	}
 	q := c.query
 	if c.since != 0 {
@@ -68,6 +81,26 @@ func audit(ctx context.Context, c *cli) error {
 			paths = append(paths, ch.Kind+" "+ch.Path+" ("+ch.State+")")
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s by %s\t%s\t%s\n", r.Time.Local().Format(time.DateTime), r.Session, toolOf(r), r.Outcome, r.By, outcome, strings.Join(paths, ", "))
+	}
+	return t.Flush()
+}
+
+// listEffects shows what left the sessions, the newest first.
+func listEffects(ctx context.Context, c *cli) error {
+	list, err := ask(ctx, c, auditEffects, c.query)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(c.Out, "Nothing left a session.")
+		return nil
+	}
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	for _, e := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", e.At.Local().Format(time.DateTime), e.Session, e.Kind, e.Decision, e.What)
 	}
 	return t.Flush()
 }

@@ -53,7 +53,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkCommands(w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkCommands(w), checkBorder(ctx, w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
 	}
 	findings = append(findings, checkClients(ctx, c)...)
 	if c.json {

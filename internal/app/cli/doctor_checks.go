@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -121,6 +122,25 @@ func checkCommands(w *app.Workspace) finding {
 	default:
 		return finding{name, true, "run in " + of[what] + sees}
 	}
+}
+
+// checkBorder says whether commands run unasked in review and audit, and what is missing for
+// that.
+func checkBorder(ctx context.Context, w *app.Workspace) finding {
+	const name = "unasked"
+	if w.Client.Settings.Now().String("commands.ask") == "always" {
+		return finding{name, true, "you are asked about each command, by the setting sidecar.commands.ask"}
+	}
+	list := w.Confiner.Complete(ctx, effects.Use{})
+	var text strings.Builder
+	text.WriteString("in review and audit, commands run without a question, because nothing leaves their session without a decision")
+	if lacks := effects.Lacks(list); lacks != "" {
+		text.Reset()
+		text.WriteString("in every mode but autonomous you are asked about commands, because something could leave their session")
+	}
+	text.WriteByte('\n')
+	conditions(&text, list)
+	return finding{name, true, strings.TrimSuffix(text.String(), "\n")}
 }
 
 // checkSecrets says what is hidden from commands, and what git shows of it.

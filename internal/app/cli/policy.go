@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
@@ -89,7 +91,22 @@ func explainPolicy(ctx context.Context, c *cli) error {
 		fmt.Fprintln(c.Out, e.Effects.Sandbox)
 	}
 	c.parts(e)
+	for _, x := range e.Crosses {
+		fmt.Fprintf(c.Out, "crosses: %s (%s, %s)\n", x.What, x.Kind, x.Decision)
+	}
+	conditions(c.Out, e.Conditions)
 	return nil
+}
+
+// conditions writes on what commands run unasked, and what of it is missing.
+func conditions(out io.Writer, list []effects.Condition) {
+	for _, x := range list {
+		mark := "✓"
+		if !x.Holds {
+			mark = "✗"
+		}
+		fmt.Fprintf(out, "  %s %s: %s\n", mark, x.Name, x.Why)
+	}
 }
 
 // parts writes what was decided about the pieces of a command line.

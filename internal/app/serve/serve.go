@@ -23,6 +23,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -294,6 +295,15 @@ func (o opened) Audit() (any, error) {
 		return nil, err
 	}
 	return log.Verify()
+}
+
+// Effects are what left a session.
+func (o opened) Effects(session string, limit int) ([]effects.Effect, error) {
+	log, err := o.w.Home.Records()
+	if err != nil {
+		return nil, err
+	}
+	return effects.List(log, session, limit)
 }
 
 // Skills are what a session knows how to do.

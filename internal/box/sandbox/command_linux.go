@@ -193,7 +193,7 @@ func (s *Sandbox) landlock(k *keeper.Run, p *rights.Plan, want spec.Spec, last *
 	p.Env = want.Environ(home, map[string]string{"HOME": home, "TMPDIR": temp})
 	masked := mask.MachineSecrets()
 	p.Files = &rights.FileRules{
-		Read:    slices.Concat(mask.Programs, rights.Around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, spec.Installed(s.tools.Home), want.ReadOnly, []string{want.Root}),
+		Read:    slices.Concat(spec.Programs, rights.Around("/etc", masked), []string{"/proc", "/sys/devices/system/cpu", s.self}, spec.Installed(s.tools.Home), want.ReadOnly, []string{want.Root}),
 		Write:   append([]string{home, temp}, want.WritableDirs()...),
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"},
 		TCP:     want.Network,

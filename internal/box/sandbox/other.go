@@ -19,6 +19,9 @@ func (s *Sandbox) prepare(_ spec.Level, want spec.Spec, dir string, argv []strin
 	return plainly(spec.None, want, dir, want.Environ(want.Home, userDirs()), argv), nil
 }
 
+// LimitsMemory reports whether a command's memory is bounded as a whole.
+func (s *Sandbox) LimitsMemory() bool { return true }
+
 // Prove has nothing to prove here.
 func (s *Sandbox) Prove(context.Context) ([]probe.Trial, error) {
 	return nil, &spec.RefusedError{Why: unsupported}

@@ -41,3 +41,9 @@ func (s *Sandbox) Works(what string) bool {
 // Worked says that something works here, so that the next process need not try it;
 // "" is that nothing does.
 func (s *Sandbox) Worked(what string) { s.prober().Worked(what) }
+
+// LimitsMemory reports whether a command's memory is bounded as a whole.
+func (s *Sandbox) LimitsMemory() bool {
+	s.once.Do(s.probe)
+	return len(s.tools.Cgroups) > 0
+}

@@ -215,3 +215,6 @@ func truePath(path string) string {
 	name, _, _ := bytes.Cut(b[:], []byte{0})
 	return string(name)
 }
+
+// LimitsMemory reports whether a command's memory is bounded as a whole.
+func (s *Sandbox) LimitsMemory() bool { return false }

@@ -40,7 +40,7 @@ var table = map[string]need{
 	"hook": person, "hook list": person, "hook test": person,
 	"hook permit": anyone, "hook claude": anyone, "hook codex": anyone, "hook gemini": anyone, // the policy decides there, as for a call
 	"setup": person, "uninstall": person,
-	"audit": person, "audit list": person, "audit verify": person,
+	"audit": person, "audit list": person, "audit verify": person, "audit effects": person,
 
 	"doctor": anyone, "completion": anyone,
 }

@@ -57,9 +57,21 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if r.LookOnly {
 		spec.LookOnly, spec.Writable = true, nil
 	}
+	var past []string // directories with what git remembers of secrets
+	if r.Unasked {
+		if level, err := c.Level(); err == nil {
+			past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
+		}
+		if err := stillComplete(ctx, c.Confiner, r); err != nil {
+			return nil, err
+		}
+	}
 	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Unasked {
+		spec.withoutPast(past)
 	}
 	wait := followAfter
 	if r.Stays {
@@ -89,6 +101,9 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
+	if r.Unasked {
+		p.meter = follow(c.Confiner, r, p.Cmd)
+	}
 	return p, nil
 }
 
@@ -103,6 +118,7 @@ type process struct {
 	why  string
 	note string
 
+	meter  *meter          // nil: a person was asked about it
 	moved  func() []string // says which references it moved to what nobody would check out unasked
 	loose  bool            // nothing keeps it from writing the workspace
 	finish func()          // writes the end of what it printed; nil: it is written
@@ -111,7 +127,7 @@ type process struct {
 
 // Words implements shell.Process, as do its neighbours.
 func (p *process) Words() string {
-	words := p.Cmd.Words() + p.note
+	words := p.Cmd.Words() + p.meter.words() + p.note
 	switch {
 	case p.run != nil && p.run.Kind() == world.Copy:
 		words += "; in a copy of the workspace"

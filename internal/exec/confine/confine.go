@@ -48,9 +48,7 @@ type Options struct {
 	// Files are what MCP servers see: the folders with what is pending.
 	Files func() workspace.Files
 
-	// Hold has what a tool returns wait for review, in the default session: what commands
-	// changed and nobody took. line is how the review names it. nil: nobody holds it.
-	Hold func(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
+	Review Review // nil: nothing is held, and nobody asked
 
 	// Decided hears what a person decided about output that was held; whole says that all
 	// of it was done. nil: nobody does.
@@ -60,6 +58,16 @@ type Options struct {
 	// waited for it; see internal/git/gitguard. Warn puts a text before the user.
 	Log  *slog.Logger
 	Warn func(text string)
+}
+
+// Review is where a person decides about what commands did.
+type Review interface {
+	// Hold has what a tool returns wait for review, in the default session: what commands
+	// changed and nobody took. line is how the review names it.
+	Hold(ctx context.Context, t *tools.Tool, line string) (names []string, err error)
+	// GoOn asks whether a command may go on about which nobody was asked, and which spends
+	// more than that allows. A nil error is a yes.
+	GoOn(ctx context.Context, session, line, why string) error
 }
 
 // Settings are those that hold now: *live.Settings.
@@ -87,6 +95,8 @@ type Confiner struct {
 	following following
 	tracked   trackedSecrets
 	caches    caches
+	pasts     pasts
+	spending  spending
 	servers   serving
 	left      leftovers
 	shell     func() (shells.Shell, error)
@@ -98,7 +108,7 @@ type Confiner struct {
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs)}
+	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs), spending: spending{may: defaultAllowance()}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })

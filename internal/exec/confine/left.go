@@ -23,7 +23,7 @@ type leftovers struct {
 // TakeLeft has the texts wait for review that commands of sessions which have ended, or of a
 // server that was killed, changed and nobody took: those that there are, and from now on all.
 func (c *Confiner) TakeLeft() {
-	if c.o.Hold == nil || c.o.Files == nil {
+	if c.o.Review == nil || c.o.Files == nil {
 		return
 	}
 	c.left.mu.Lock()
@@ -59,7 +59,7 @@ func (c *Confiner) takeLeft(dir string) {
 
 // hold has the texts that one world left wait for review, and says so.
 func (c *Confiner) hold(ctx context.Context, l world.Left) error {
-	names, err := c.o.Hold(ctx, tools.NewReadEdit(tools.Def{
+	names, err := c.o.Review.Hold(ctx, tools.NewReadEdit(tools.Def{
 		Name: "left_behind", Title: "Hold what commands left", Description: "Holds what commands of a session changed that has ended.", Example: "{}",
 		Category: "shell", Output: tools.NoOutput{}, Wrote: "run_command", OnDisk: true,
 	}, func(context.Context, *tools.Call, struct{}) (tools.Result, []workspace.Change, error) {

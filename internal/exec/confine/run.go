@@ -55,7 +55,7 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 		Look: func(ctx context.Context, a gitguard.Area) ([]inventory.Item, error) {
 			return c.o.Secrets.Look(ctx, a.Dir, a.Without...)
 		},
-		Told: func(text string) { c.report(setAside(text), reported) },
+		Told: func(text string) { report(c.o, setAside(text), reported) },
 	}
 	if c.o.NoHome == nil {
 		o.Dir = c.o.Home.Records()
@@ -74,13 +74,13 @@ func (c *Confiner) command(ctx context.Context, spec Spec, reported []string, di
 
 // report reports what was set aside: a command's result says it, and the user
 // hears of a program that stays.
-func (c *Confiner) report(text string, argv []string) {
+func report(o Options, text string, argv []string) {
 	if len(argv) == 0 {
-		c.o.Log.Warn(text)
+		o.Log.Warn(text)
 		return
 	}
-	c.o.Log.Warn(text, "program", filepath.Base(argv[0]))
-	c.o.Warn(text)
+	o.Log.Warn(text, "program", filepath.Base(argv[0]))
+	o.Warn(text)
 }
 
 // Leftovers ends what a server left unfinished that was killed, and says what

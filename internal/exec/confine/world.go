@@ -11,6 +11,7 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -104,7 +105,7 @@ func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 	if err == nil || want == worldOverlay {
 		return world.Overlay, err
 	}
-	if c.turnedOff() {
+	if turnedOff(c.o.Settings.Now()) {
 		return "", errors.New("the setting sidecar.sandbox.mode is off, so that nothing keeps a command in a copy; the setting sidecar.commands.world = copy gives it one all the same")
 	}
 	if copyErr := c.worlds.Usable(copies); copyErr != nil {
@@ -133,9 +134,7 @@ func (c *Confiner) noOverlay(level box.Level) error {
 }
 
 // turnedOff reports whether the user wants no sandbox.
-func (c *Confiner) turnedOff() bool {
-	return box.Mode(c.o.Settings.Now().String("sandbox.mode")) == box.Off
-}
+func turnedOff(set *config.Settings) bool { return box.Mode(set.String("sandbox.mode")) == box.Off }
 
 // joined are why there is no overlay, if that was asked for, and why there is no copy.
 func joined(overlay, copied string) string {
@@ -192,7 +191,10 @@ func (c Commands) IsDir(session, root, dir string) bool {
 }
 
 // Leave gives up what commands of a session left in its worlds.
-func (c Commands) Leave(session string) { c.worlds.CloseSession(session) }
+func (c Commands) Leave(session string) {
+	c.worlds.CloseSession(session)
+	c.spending.close(session)
+}
 
 // Pending says that what is pending has changed: programs that stay see it.
 func (c *Confiner) Pending() {

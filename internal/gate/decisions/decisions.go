@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -47,6 +48,9 @@ func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, er
 			one.Code = string(tools.AsError(err).Code)
 		}
 		one.Arguments, _ = json.Marshal(map[string]any{"action": what, "files": held.Files, "bytes": held.Bytes})
+		if what == "accept" {
+			one.Crosses = []auditlog.Crossing{{Kind: string(effects.Output), What: "Write " + tools.Count(held.Files, "file") + " of output", Decision: string(effects.Reviewed), Rule: "person"}}
+		}
 		for _, name := range held.Names {
 			one.Changes = append(one.Changes, auditlog.Change{Path: r.Hide.Text(name), Kind: "output", State: outputStates[what]})
 		}
@@ -101,6 +105,9 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 	}
 	records[0].Changes = append(records[0].Changes, failed...)
 	for _, r := range records {
+		if states[d.What] == "applied" && len(r.Changes) > 0 {
+			r.Crosses = []auditlog.Crossing{{Kind: string(effects.Files), What: verbs[d.What] + " " + filesOf(r.Changes), Reversible: true, Decision: string(effects.Reviewed), Rule: "person"}}
+		}
 		if r.Session == "" {
 			r.Session = "default"
 		}
@@ -110,3 +117,14 @@ func record(log *auditlog.Log, hide *redact.Redactor, d pendingedits.Decision) {
 
 // states are what became of the changes that were decided on.
 var states = map[string]string{"accept": "applied", "undo": "applied", "redo": "applied", "reject": "rejected", "withdraw": "withdrawn", "propose": "pending", "restore": "pending"}
+
+// verbs say what a decision did to files.
+var verbs = map[string]string{"accept": "Accept the changes of", "undo": "Take back the changes of", "redo": "Make again the changes of"}
+
+// filesOf names a file, or counts several.
+func filesOf(changes []auditlog.Change) string {
+	if len(changes) == 1 {
+		return "`" + changes[0].Path + "`"
+	}
+	return tools.Count(len(changes), "file")
+}

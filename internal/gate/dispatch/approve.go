@@ -47,6 +47,9 @@ func (c *call) ask(ctx context.Context, v policy.Verdict, changes []workspace.Ch
 	}
 	if decided {
 		by = policy.ByUser
+		if c.d.o.Confined != nil {
+			c.d.o.Confined.Looked(c.session.ID)
+		}
 	}
 	c.res.Decision = Decision{Outcome: string(outcome), By: by, Rule: v.Rule}
 	c.publish(events.Event{Type: events.PermissionResolved, Permission: &events.Permission{ApprovalID: a.ID, Outcome: string(outcome), By: by, Rule: v.Rule, Scope: string(answer.Scope), Reason: c.d.o.Redact.Text(answer.Reason)}})

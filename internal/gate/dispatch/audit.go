@@ -42,6 +42,7 @@ func (r *record) auditRecord(access tools.Access) auditlog.Record {
 	if own := r.req.own; own != nil {
 		line.Own = own.Agent + " " + own.Tool
 	}
+	line.Crosses = r.crossings()
 	if r.res.Error != nil {
 		line.Code = string(r.res.Error.Code)
 	}

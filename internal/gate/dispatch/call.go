@@ -27,6 +27,7 @@ type call struct {
 
 	hooked    hooks.Outcome // what hooks said before it was decided on
 	line      *commandLine  // nil: none for a shell
+	border    border        // what it runs would leave the session there
 	unlike    bool          // an agent does it itself, and no tool of ours does the same
 	written   bool          // it is at what a program wrote that was allowed to run
 	follows   bool          // it is at the changes that the run of a program led to
@@ -127,6 +128,7 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		return tools.Result{}, err
 	}
 	c.line = readLine(ctx, c)
+	c.border = lookAtBorder(ctx, c)
 
 	if c.req.own != nil {
 		return tools.Result{Text: permitted}, c.permit(ctx)
@@ -229,6 +231,7 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	switch v.Outcome {
 	case policy.Allow:
 		c.emitVerdict(v)
+		c.crossed = append(c.crossed, crosses(c, v, changes)...)
 		return nil
 	case policy.Deny:
 		c.emitVerdict(v)
@@ -237,7 +240,11 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 		}
 		return tools.Errorf(tools.Denied, "%s", v.Reason)
 	}
-	return c.ask(ctx, v, changes)
+	err := c.ask(ctx, v, changes)
+	if err == nil {
+		c.crossed = append(c.crossed, crosses(c, v, changes)...)
+	}
+	return err
 }
 
 // author is who makes the call's own edits.

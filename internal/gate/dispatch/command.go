@@ -49,7 +49,7 @@ func readLine(ctx context.Context, c *call) *commandLine {
 // keeps reports whether confined commands change no file of the user's: what they delete comes
 // back when it is rejected.
 func keeps(c *call) bool {
-	if !c.mode.ToStore || c.set.Writable {
+	if !c.mode.ToStore || c.set.Writable || c.d.o.Confined == nil {
 		return false
 	}
 	what, _ := c.d.o.Confined.WorldStatus()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
@@ -81,6 +82,10 @@ type Confinement interface {
 	Words() string
 	// WorldStatus is what commands see: an overlay, a shadow, or "disk", and why no more.
 	WorldStatus() (what, why string)
+	// Complete says what of a complete world commands of a session have.
+	Complete(ctx context.Context, use effects.Use) []effects.Condition
+	// Looked says that a person answered a question of a session.
+	Looked(session string)
 	// ReadLine reads a command line as the shell does that will run it.
 	ReadLine(ctx context.Context, line string) *shell.Line
 }
@@ -93,6 +98,7 @@ type Settings struct {
 	Trusted         bool // the user trusts the workspace
 	Writable        bool // commands may write outside of the workspace
 	Steps           bool // agents declare a step before they change something
+	AskCommands     bool // commands are asked about also where nothing leaves their world
 	Permissions     map[string]policy.Outcome
 	Modes           map[string]policy.Mode // custom modes, by name
 	OwnMode         string                 // what the user and the editor say, without a project

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
@@ -1011,7 +1012,17 @@ func BenchmarkSmallCall(b *testing.B) {
 type confinement struct {
 	weak, words, unread string
 	keeps               bool
+	complete            func(effects.Use) []effects.Condition // nil: nothing is
 }
+
+func (c confinement) Complete(_ context.Context, use effects.Use) []effects.Condition {
+	if c.complete == nil {
+		return []effects.Condition{{Name: "world", Why: "there is none"}}
+	}
+	return c.complete(use)
+}
+
+func (confinement) Looked(string) {}
 
 func (c confinement) Weak() string  { return c.weak }
 func (c confinement) Words() string { return c.words }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -22,7 +23,7 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 			return Explanation{}, ctx.Err()
 		}
 		e := tools.AsError(err)
-		return Explanation{Decision: policy.Deny, Rule: string(e.Code), Reason: d.o.Redact.Text(e.Message)}, nil
+		return Explanation{Decision: policy.Deny, Rule: string(e.Code), Reason: d.o.Redact.Text(e.Message), Crosses: []effects.Effect{}}, nil
 	}
 	if err := c.lookUp(); err != nil {
 		return refuse(err)
@@ -37,19 +38,20 @@ func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, err
 		return refuse(err)
 	}
 	c.line = readLine(ctx, c)
+	c.border = lookAtBorder(ctx, c)
 	if err := c.reachable(); err != nil {
 		return refuse(err)
 	}
 	v := c.decide(nil)
 	if c.tool.Access != tools.Edit || v.Outcome == policy.Deny {
-		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil), Parts: c.line.parts(d.o.Redact.Text)}, nil
+		return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(nil), Parts: c.line.parts(d.o.Redact.Text), Crosses: crosses(c, v, nil), Conditions: c.border.conditions}, nil
 	}
 	_, changes, err := c.compute(ctx)
 	if err != nil {
 		return refuse(err)
 	}
 	v = c.decide(changes)
-	return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(changes)}, nil
+	return Explanation{Decision: v.Outcome, Rule: v.Rule, Reason: v.Reason, Effects: c.effects(changes), Crosses: crosses(c, v, changes)}, nil
 }
 
 // reachable fails where the call names a file that it may not see. The tool would find

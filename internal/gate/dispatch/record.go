@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
@@ -31,6 +32,7 @@ type record struct {
 	notes    notes
 	out      output
 	changes  []workspace.Change // that were made
+	crossed  []effects.Effect   // that were allowed
 	reported bool               // the events say what was decided
 	asked    time.Duration      // how long a person took
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -103,7 +104,7 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 	c.ran.attempts.Store(1)
 	for {
 		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.out.emit, Most: c.bill.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil,
-			Gate: &c.ran, Known: known(c),
+			Gate: &c.ran, Known: known(c), Unasked: c.res.Decision.Rule == policy.WorldComplete,
 		})
 		if !c.ran.again(ctx, c.tool, c.set.Retry, err) {
 			return res, changes, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -133,6 +134,11 @@ type Explanation struct {
 	Reason   string         `json:"reason"`
 	Effects  EffectList     `json:"effects"`
 	Parts    []Part         `json:"parts,omitempty"` // of a command line: each command in it, and what else it does
+
+	// Crosses is what of it would leave the session. Conditions are those on which its commands
+	// run unasked; left out where the mode or the tool has none.
+	Crosses    []effects.Effect    `json:"crosses"`
+	Conditions []effects.Condition `json:"conditions,omitempty"`
 }
 
 // Part is what was decided about one piece of a command line.

@@ -155,6 +155,7 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Writable = len(set.Strings("sandbox.writable")) > 0
 	d.Steps = set.Bool("steps.required")
+	d.AskCommands = set.String("commands.ask") == "always"
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule
 	for _, r := range set.CommandRules() {

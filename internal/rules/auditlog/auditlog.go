@@ -44,6 +44,7 @@ type Record struct {
 	DurationMs int64           `json:"durationMs"`
 	ApprovalMs int64           `json:"approvalMs,omitempty"`
 	Changes    []Change        `json:"changes,omitempty"`
+	Crosses    []Crossing      `json:"crosses,omitempty"` // what of it left the session
 
 	Hash string `json:"-"` // of the line without it; stands last in the line
 }
@@ -56,6 +57,15 @@ type Change struct {
 	State  string `json:"state"`          // applied or pending
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+}
+
+// Crossing is an effect that left its session; docs/protocol.md has the words.
+type Crossing struct {
+	Kind       string `json:"kind"`
+	What       string `json:"what"`
+	Reversible bool   `json:"reversible"`
+	Decision   string `json:"decision"`
+	Rule       string `json:"rule,omitempty"`
 }
 
 // Sum is the hash of a content, as records have it; "" for none.

@@ -64,7 +64,8 @@ type Query struct {
 	Session, Tool, Path, Code string
 	Outcome                   string // allow or deny
 	Since                     time.Time
-	Limit                     int // the newest so many; 0 means 100
+	Crossed                   bool // those of which something left its session
+	Limit                     int  // the newest so many; 0 means 100
 }
 
 // Verify writes what waits, then reads the whole log.
@@ -116,5 +117,5 @@ func (q Query) chooses(r Record) bool {
 		touches = touches || c.Path == q.Path || c.From == q.Path
 	}
 	return touches && (q.Session == "" || q.Session == r.Session) && (q.Tool == "" || q.Tool == r.Tool) && (q.Code == "" || q.Code == r.Code) &&
-		(q.Outcome == "" || q.Outcome == r.Outcome) && !r.Time.Before(q.Since)
+		(q.Outcome == "" || q.Outcome == r.Outcome) && !r.Time.Before(q.Since) && (!q.Crossed || len(r.Crosses) > 0)
 }

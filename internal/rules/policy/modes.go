@@ -49,7 +49,7 @@ func (m Mode) OnlyReads() bool { return m.Behaviour.Edits == Deny && m.Behaviour
 // AtLeast reports whether a mode is no looser than another one in anything: what it reads
 // and runs unasked, and what of its edits reaches the disk. Of two modes neither may be:
 // manual asks about reads, and review keeps from the disk what a permission allows. New
-// hosts are left to Hosts.
+// hosts are left to Hosts. What runs in a complete world does not count: nothing leaves it.
 func (m Mode) AtLeast(other Mode) bool {
 	return strict(m.Behaviour.Reads) >= strict(other.Behaviour.Reads) && strict(m.Behaviour.Execs) >= strict(other.Behaviour.Execs) &&
 		m.keeps() >= other.keeps() && (m.Batch || !other.Batch || m.keeps() == keepsAll)
@@ -117,16 +117,16 @@ var modes = [...]Mode{
 		Behaviour: Behaviour{Name: "cautious", Reads: Allow, Edits: Ask, Execs: Ask, NewHosts: Ask},
 	},
 	{
-		Name: "review", Help: "Keeps edits in a queue until they are accepted, and asks before everything that runs.",
+		Name: "review", Help: "Keeps edits in a queue until they are accepted. Commands run unasked where nothing leaves the session; it asks about all others.",
 		Advice:      held + " Nothing of them is on the user's disk yet, so do not ask the user to run anything over them.",
 		SeesPending: true, ToStore: true,
-		Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
+		Behaviour: Behaviour{Name: "review", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow, Inside: Allow},
 	},
 	{
-		Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all, and asks before everything else that runs.",
+		Name: "audit", Help: "Keeps edits and commits in a queue that is accepted as a whole or not at all. Commands run unasked where nothing leaves the session; it asks about all others.",
 		Advice:      held + " They are accepted together or not at all: keep to one task, and queue its commit if one was asked for.",
 		SeesPending: true, ToStore: true, Batch: true,
-		Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow},
+		Behaviour: Behaviour{Name: "audit", Reads: Allow, Edits: Allow, Execs: Ask, NewHosts: Allow, Inside: Allow},
 	},
 	{
 		Name: "plan", Help: "Only reads, until the user has seen the plan and chooses another mode.",

@@ -40,6 +40,12 @@ type Facts struct {
 	Command       Outcome
 	CommandReason string
 
+	// Inside reports that what runs stays in a complete world of its session: what leaves it
+	// is decided when it leaves. Lacks names in words what a world lacks for that; "" for a
+	// call that runs elsewhere in any case.
+	Inside bool
+	Lacks  string
+
 	// Unconfined says in words what confines a command less than it should, for
 	// a machine whose sandbox holds only a part; "" when nothing does.
 	Unconfined string
@@ -71,6 +77,7 @@ type Behaviour struct {
 	Name                string // of the mode
 	Reads, Edits, Execs Outcome
 	NewHosts            Outcome // a server that the session has not been at
+	Inside              Outcome // what runs in a complete world and stays there; empty is as Execs says
 }
 
 // row is what the mode does with that access, and the access in words.
@@ -83,6 +90,10 @@ func (b Behaviour) row(access string) (o Outcome, kind, what string) {
 	}
 	return b.Execs, "execs", "commands"
 }
+
+// WorldComplete is the rule by which something runs unasked because it can't leave its world
+// without a decision. Who runs it makes sure of that once more.
+const WorldComplete = "world.complete"
 
 // Who decided.
 const (
@@ -133,5 +144,8 @@ func byMode(f Facts) Verdict {
 	}
 	v.Outcome, v.Remember = Ask, true
 	v.Reason = does + " asks before " + what
+	if f.Lacks != "" && f.Behaviour.Inside == Allow {
+		v.Reason += " where something could leave the session (" + f.Lacks + ")"
+	}
 	return v
 }

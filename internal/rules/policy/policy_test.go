@@ -104,6 +104,15 @@ var sections = []section{
 		{"not fully confined, allowed for the session", func(f *Facts) { f.Unconfined, f.AllowedBefore = "sandbox: none", true }},
 		{"not fully confined, a command is denied", func(f *Facts) { f.Unconfined, f.Command = "sandbox: none", Deny }},
 	}},
+	{"A complete world", "Where nothing leaves the world of a session without a decision, review and audit let commands run. What a person said beforehand is heard first.", []circumstance{
+		{"in a complete world", func(f *Facts) { f.Inside = true }},
+		{"in a complete world, the settings ask about the tool", func(f *Facts) { f.Inside, f.Permission = true, Ask }},
+		{"in a complete world, a rule asks", func(f *Facts) { f.Inside, f.Command = true, Ask }},
+		{"in a complete world, a rule denies", func(f *Facts) { f.Inside, f.Command = true, Deny }},
+		{"in a complete world, a hook asks", func(f *Facts) { f.Inside, f.Hook = true, Ask }},
+		{"in a complete world, no step is open", func(f *Facts) { f.Inside, f.NoStep = true, true }},
+		{"in a complete world, not trusted", func(f *Facts) { f.Inside, f.Trusted = true, false }},
+	}},
 	{"Allowed for the session", "A person's earlier answer takes away the mode's question.", []circumstance{
 		{"allowed for the session", func(f *Facts) { f.AllowedBefore = true }},
 	}},
@@ -266,9 +275,9 @@ func TestInvariants(t *testing.T) {
 					case k >= len(outcomes):
 						own, command = "", own
 					}
-					for bits := range 1 << 13 {
+					for bits := range 1 << 14 {
 						bit := func(i int) bool { return bools[bits>>i&1] }
-						if (bit(11) || bit(12)) && perm != Allow || bit(11) && bit(12) { // what it is together with is the same for all of them
+						if (bit(11) || bit(12)) && perm != Allow || bit(11) && bit(12) || bit(13) && (bit(5) || bit(7) || bit(8) || bit(10)) { // what it is together with is the same for all of them
 							continue
 						}
 						f := Facts{
@@ -276,7 +285,7 @@ func TestInvariants(t *testing.T) {
 							AlwaysAsk: bit(0), Irrecoverable: bit(1), Never: bit(2), Protected: bit(3), ToStore: bit(4),
 							AllowedBefore: bit(5), Trusted: bit(6), Queued: bit(7), Written: bit(10), NoStep: bit(11),
 							Command: command, CommandReason: "because", Hook: hook, HookReason: "because", NewHosts: map[bool]string{true: "example.com"}[bit(8)],
-							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)], OwnTool: map[bool]string{true: "it does this itself"}[bit(12)],
+							Unconfined: map[bool]string{true: "sandbox: none"}[bit(9)], OwnTool: map[bool]string{true: "it does this itself"}[bit(12)], Inside: bit(13),
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
@@ -324,6 +333,8 @@ func broken(f Facts, v Verdict) string {
 		if Decide(f).Outcome != Allow {
 			return "the answer for the session does not count"
 		}
+	case v.Rule == WorldComplete && (f.Access == "edit" || f.Permission == Ask || f.ModePermission == Ask || f.Behaviour.Inside != Allow):
+		return "something runs unasked against what was said"
 	case v.Outcome == Allow && f.Unconfined != "" && !f.Queued && writes && f.Access != "edit" && v.By == ByMode:
 		return "a mode lets something run that is not confined"
 	}

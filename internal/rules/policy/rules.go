@@ -134,6 +134,14 @@ var rules = [...]rule{
 		reason: says("a person allowed this for the session"),
 	},
 	{
+		// After everything that a person decided beforehand.
+		name: WorldComplete, outcome: Allow, by: ByMode,
+		when: func(f Facts) bool {
+			return f.Inside && f.Behaviour.Inside == Allow && f.Unconfined == "" && f.Access != read && f.Access != edit
+		},
+		reason: says("nothing of it leaves its session without a decision"),
+	},
+	{
 		name: "sandbox.weak", outcome: Ask, by: ByRule, remember: true,
 		when: func(f Facts) bool {
 			return f.Unconfined != "" && !f.Queued && f.Access != read && f.Access != edit

@@ -283,6 +283,7 @@ func Played(t *testing.T, files map[string]string, more ...Object) (dir string, 
 	return WorldProject(t, "overlay", files, append(more, Object{
 		"backend.profiles": []Object{profile, {"name": "keyless", "provider": "anthropic", "url": model.URL, "model": "scripted", "keyEnv": "NO_SUCH_KEY"}},
 		"backend.profile":  "played",
+		"commands.ask":     "always",
 	})...), model
 }
 

@@ -223,6 +223,8 @@ type Run struct {
 	mu     sync.Mutex
 	k      *Keeper // while it may be alive
 	killed bool
+	base   time.Duration // the CPU time of the keeper's earlier commands
+	spent  time.Duration // that of this one, once it has ended
 }
 
 // Start lends a keeper. One that ended while it waited is replaced.
@@ -263,6 +265,7 @@ func (c *Run) Keeper() *Keeper {
 func (c *Run) hold(k *Keeper) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_, c.base, _ = usage(k.Pid())
 	if c.k = k; c.killed {
 		k.stop()
 	}
@@ -292,6 +295,10 @@ func (c *Run) let(well bool) (killed bool) {
 // Wait waits until nothing is left of the command.
 func (c *Run) Wait() (int, error) {
 	t, err := c.k.hear()
+	_, ended, _ := usage(c.k.Pid())
+	c.mu.Lock()
+	c.spent = ended - c.base
+	c.mu.Unlock()
 	if c.let(err == nil && !t.Left) {
 		return 128 + int(syscall.SIGKILL), nil
 	}

@@ -21,10 +21,6 @@ func MachineSecrets() []string {
 	return slices.DeleteFunc(append(keys, secrets...), func(name string) bool { return !spec.Exists(name) })
 }
 
-// Programs are the directories of the system that hold programs, and are read
-// only for everybody.
-var Programs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"}
-
 // HelperPath is where the server's program is found in the sandbox.
 const HelperPath = "/run/sidecar-ls"
 
@@ -90,7 +86,7 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 	if s.Network {
 		a.add("--share-net")
 	}
-	for _, dir := range Programs {
+	for _, dir := range spec.Programs {
 		switch info, err := os.Lstat(dir); {
 		case err != nil:
 		case info.Mode()&os.ModeSymlink != 0:

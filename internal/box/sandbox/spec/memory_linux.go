@@ -2,8 +2,8 @@ package spec
 
 import "golang.org/x/sys/unix"
 
-// defaultMemory is three quarters of the machine's memory.
-func defaultMemory() int64 {
+// DefaultMemory is three quarters of the machine's memory.
+func DefaultMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return -1

@@ -2,4 +2,4 @@
 
 package spec
 
-func defaultMemory() int64 { return -1 }
+func DefaultMemory() int64 { return -1 }

@@ -14,8 +14,8 @@ type memoryStatus struct {
 	unusedExtended                            uint64
 }
 
-// defaultMemory is three quarters of the machine's memory.
-func defaultMemory() int64 {
+// DefaultMemory is three quarters of the machine's memory.
+func DefaultMemory() int64 {
 	var m memoryStatus
 	m.length = uint32(unsafe.Sizeof(m))
 	ok, _, _ := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx").Call(uintptr(unsafe.Pointer(&m)))

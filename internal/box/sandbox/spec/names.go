@@ -118,3 +118,7 @@ func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
 }
+
+// Programs are the directories of the system that hold programs, and that every command
+// reads.
+var Programs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"}

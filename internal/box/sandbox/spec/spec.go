@@ -89,7 +89,7 @@ func (l Limits) withDefaults() Limits {
 	for _, d := range []struct {
 		limit *int64
 		value int64
-	}{{&l.FileSize, defaultFileSize}, {&l.Files, defaultFiles}, {&l.Processes, defaultProcesses}, {&l.Memory, defaultMemory()}} {
+	}{{&l.FileSize, defaultFileSize}, {&l.Files, defaultFiles}, {&l.Processes, defaultProcesses}, {&l.Memory, DefaultMemory()}} {
 		if *d.limit == 0 {
 			*d.limit = d.value
 		}

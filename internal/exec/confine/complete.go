@@ -1,0 +1,177 @@
+package confine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
+)
+
+// A world is complete where nothing leaves it without a decision: then commands run in it
+// unasked. Each condition is looked at when a command is decided on, and again when it starts.
+
+// Complete says what of a complete world commands have, in the order of docs/border.md.
+func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Condition {
+	level, err := c.Level()
+	if err == nil && c.o.Program == "" {
+		err = errNoProgram
+	}
+	set := c.o.Settings.Now()
+	return []effects.Condition{
+		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
+		noWayOut(level, set), noSockets(visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+	}
+}
+
+func holds(name, why string) effects.Condition {
+	return effects.Condition{Name: name, Holds: true, Why: why}
+}
+
+func fails(name, format string, args ...any) effects.Condition {
+	return effects.Condition{Name: name, Why: fmt.Sprintf(format, args...)}
+}
+
+func fullSandbox(level box.Level, err error) effects.Condition {
+	const name = "sandbox"
+	switch {
+	case err != nil:
+		return fails(name, "%v", err)
+	case level != box.Full:
+		return fails(name, "it is %s, and not %s", level, box.Full)
+	}
+	return holds(name, level.String())
+}
+
+// wholeWorld also says that git is private: what is held is held with it.
+func wholeWorld(c *Confiner, set *config.Settings, use effects.Use) effects.Condition {
+	const name = "files"
+	if use.Shadow {
+		return fails(name, "the session works in a shadow workspace, whose files commands change")
+	}
+	if dirs := set.Strings("sandbox.writable"); len(dirs) > 0 {
+		return fails(name, "the setting sidecar.sandbox.writable lets commands write %s", dirs[0])
+	}
+	what, why := c.WorldStatus()
+	switch {
+	case what == worldDisk && why == "":
+		return fails(name, "the setting sidecar.commands.world is disk")
+	case what == worldDisk:
+		return fails(name, "commands change the disk: %s", why)
+	case c.Elsewhere() != nil:
+		return fails(name, "the copy of the workspace is at another path")
+	}
+	return holds(name, map[bool]string{true: "an overlay", false: "a copy"}[what == worldOverlay]+" of every folder, whose changes wait for review")
+}
+
+func noWayOut(level box.Level, set *config.Settings) effects.Condition {
+	const name = "network"
+	if level < box.Bubblewrap {
+		return fails(name, "commands have no network namespace of their own")
+	}
+	if set.Bool("sandbox.network") {
+		return fails(name, "the setting sidecar.sandbox.network opens the machine's")
+	}
+	return holds(name, "a namespace without a way out")
+}
+
+// noSockets looks for servers of the machine at places that commands see. Those in the
+// workspace are hidden, and so are /run, /tmp and the home.
+func noSockets(dirs []string) effects.Condition {
+	const name = "sockets"
+	table, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		return fails(name, "it is not known which sockets the machine has: %v", err)
+	}
+	if at := inSight(string(table), dirs); at != "" {
+		return fails(name, "a server of this machine listens at %s, which commands see", at)
+	}
+	return holds(name, "commands see none of this machine's servers")
+}
+
+// visible are the directories of the machine that commands see, besides the workspace.
+func visible(set *config.Settings, root string) []string {
+	dirs := slices.Concat(box.Programs, []string{"/etc"}, base(set, root).ReadOnly)
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, box.Installed(home)...)
+	}
+	var real []string
+	for _, dir := range dirs {
+		if at, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(real, at) {
+			real = append(real, at)
+		}
+	}
+	return real
+}
+
+// inSight is the first socket with a path in one of dirs, of a table as in /proc/net/unix:
+// Num RefCount Protocol Flags Type St Inode Path. One that is only connected has none there.
+func inSight(table string, dirs []string) string {
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) < 8 || !filepath.IsAbs(fields[7]) {
+			continue
+		}
+		at := filepath.Clean(strings.Join(fields[7:], " "))
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+			at = filepath.Join(dir, filepath.Base(at))
+		}
+		if slices.ContainsFunc(dirs, func(dir string) bool { return box.Within(at, dir) }) && box.Exists(at) {
+			return at
+		}
+	}
+	return ""
+}
+
+func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Use) effects.Condition {
+	const name = "secrets"
+	if !level.Hides() {
+		return fails(name, "nothing hides files from commands")
+	}
+	hidden, why := 0, ""
+	for _, dir := range c.o.Folders {
+		spec := base(c.o.Settings.Now(), dir)
+		files, err := c.surroundings(ctx, &spec)
+		if err == nil {
+			err = hide(&spec, nil, files)
+		}
+		switch refused := (*box.RefusedError)(nil); {
+		case errors.As(err, &refused):
+			return fails(name, "%s", refused.Why)
+		case err != nil:
+			return fails(name, "it is not known what must be hidden: %v", err)
+		}
+		hidden += len(files)
+		if _, past := c.pasts.secrets(ctx, level, &spec); past != "" {
+			why = past
+		}
+	}
+	switch {
+	case why != "" && use.Git:
+		return fails(name, "the command runs git, and %s; a harmless name can be listed in sidecar.sensitive.allow", why)
+	case why != "":
+		why = "; git's objects are hidden from commands that don't run git, because " + why
+	}
+	return holds(name, tools.Count(hidden, "file")+" hidden"+why)
+}
+
+// stillComplete makes sure that a command about which nobody was asked starts in a complete
+// world.
+func stillComplete(ctx context.Context, c *Confiner, r shell.Run) error {
+	lacks := effects.Lacks(c.Complete(ctx, effects.Use{Session: r.Session}))
+	if lacks == "" && (!r.Held || r.Files == nil || !slices.Contains(c.o.Folders, r.Root)) {
+		lacks = "files: the session changes them itself"
+	}
+	if lacks != "" {
+		return &box.RefusedError{Why: "nobody was asked about it, and now something could leave its session (" + lacks + "); run it again, and a person is asked"}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package confine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+)
+
+// A file that is hidden from commands may be in git's objects all the same. So the history of
+// each repository in sight is searched for names of such files, and the objects of one that
+// has some are hidden from commands that nobody was asked about.
+
+// pasts are what is known of histories, by the directory of the repository.
+type pasts struct {
+	repos    Repos
+	settings Settings
+
+	mu sync.Mutex
+	of map[string]*past
+}
+
+type past struct {
+	busy  sync.Mutex // held by the search
+	found gitrepo.Past
+	err   error
+	at    time.Time // when the last search ended
+}
+
+const (
+	pastWait  = 300 * time.Millisecond // how long a command waits for a search, which goes on
+	pastFresh = 2 * time.Second        // how long an answer holds
+	maxPasts  = 64                     // repositories
+)
+
+// names are the names that a repository's history has of files that may hold secrets; why is
+// set where that is not known.
+func (p *pasts) names(r *gitrepo.Repo) (names []string, why string) {
+	p.mu.Lock()
+	if p.of == nil || len(p.of) >= maxPasts {
+		p.of = map[string]*past{}
+	}
+	one := p.of[r.CommonDir]
+	if one == nil {
+		one = &past{}
+		p.of[r.CommonDir] = one
+	}
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		one.busy.Lock()
+		defer one.busy.Unlock()
+		if time.Since(one.at) > pastFresh || one.err != nil {
+			one.err = one.found.Search(context.Background(), r, workspace.Sensitive)
+			one.at = time.Now()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(pastWait):
+		return nil, "git's history has not been searched for secrets yet"
+	}
+	one.busy.Lock()
+	defer one.busy.Unlock()
+	if one.err != nil {
+		return nil, "git's history can't be searched for secrets: " + one.err.Error()
+	}
+	return one.found.Names(), ""
+}
+
+// secrets are the directories of git objects that commands see in which there may be
+// secrets, and why, in words; none where no history has any.
+func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (dirs []string, why string) {
+	suspect := func(because string, of ...string) {
+		for _, dir := range of {
+			if !slices.Contains(dirs, dir) && readable(level, &Spec{Spec: *spec}, dir) {
+				dirs, why = append(dirs, dir), because
+			}
+		}
+	}
+	known := map[string]bool{}
+	look := func(at, gitDir string) {
+		repo, err := p.repos.Open(ctx, at)
+		switch {
+		case errors.Is(err, gitrepo.ErrNoRepository) && gitDir == "":
+			return
+		case err != nil:
+			suspect("a repository can't be read: "+err.Error(), filepath.Join(gitDir, "objects"))
+			return
+		case known[repo.CommonDir]:
+			return
+		}
+		known[repo.CommonDir] = true
+		objects := append([]string{filepath.Join(repo.CommonDir, "objects")}, repo.Objects.Borrowed()...)
+		names, unknown := p.names(repo)
+		if unknown != "" {
+			suspect(unknown, objects...)
+		} else if name := p.suspicious(spec.Root, repo.Dir, names); name != "" {
+			suspect("git's history has "+name+", which may hold secrets", objects...)
+		} else {
+			suspect("git borrows objects from another repository", objects[1:]...)
+		}
+		suspect("git keeps a submodule's history", modules(repo.CommonDir, known)...)
+	}
+	for _, path := range spec.Repositories {
+		if filepath.Base(path) == ".git" {
+			look(filepath.Dir(path), path)
+		} else {
+			suspect("there is a bare repository", filepath.Join(path, "objects"))
+		}
+	}
+	look(spec.Root, "")
+	return dirs, why
+}
+
+// suspicious is the first of names in a repository that the settings don't call harmless.
+func (p *pasts) suspicious(root, top string, names []string) string {
+	for _, name := range names {
+		if p.settings.SensitiveOK(name) {
+			continue
+		}
+		if rel, err := filepath.Rel(root, filepath.Join(top, filepath.FromSlash(name))); err == nil && filepath.IsLocal(rel) && p.settings.SensitiveOK(filepath.ToSlash(rel)) {
+			continue
+		}
+		return name
+	}
+	return ""
+}
+
+// modules are the directories of objects of submodules that a git directory keeps, but for
+// those of known repositories.
+func modules(gitDir string, known map[string]bool) (dirs []string) {
+	_ = filepath.WalkDir(filepath.Join(gitDir, "modules"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil //nolint:nilerr // what can't be read is of no use to a command either
+		}
+		if e.Name() == "objects" && box.GitDir(filepath.Dir(path)) {
+			if !known[filepath.Dir(path)] {
+				dirs = append(dirs, path)
+			}
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return dirs
+}
+
+// withoutPast hides directories of git's objects from a command, also where its world lends
+// them to it.
+func (s *Spec) withoutPast(dirs []string) {
+	if len(dirs) == 0 {
+		return
+	}
+	s.Hidden = append(slices.Clone(s.Hidden), dirs...)
+	if m := s.Merged; m != nil {
+		of := func(l box.Lent) bool { return slices.Contains(dirs, l.Dir) }
+		without := *m
+		without.Lent = slices.DeleteFunc(slices.Clone(m.Lent), of)
+		s.Merged = &without
+	}
+	// go asks git about each main package that it builds, and fails with it.
+	flags := "GOFLAGS=-buildvcs=false"
+	for i, v := range s.Env {
+		if old, ok := strings.CutPrefix(v, "GOFLAGS="); ok {
+			s.Env = slices.Delete(slices.Clone(s.Env), i, i+1)
+			flags = "GOFLAGS=" + strings.TrimSpace(old+" -buildvcs=false")
+			break
+		}
+	}
+	s.Env = append(s.Env, flags)
+}

@@ -1,0 +1,155 @@
+package confine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+)
+
+// burner is a command that uses a minute of processor time with each look at it.
+type burner struct {
+	mu      sync.Mutex
+	cpu     time.Duration
+	memory  int64
+	paused  bool
+	resumes int
+	done    chan struct{}
+	once    sync.Once
+	looks   int
+	ends    int // ends by itself after so many looks; 0: never
+}
+
+func (b *burner) Usage() (cpu time.Duration, memory int64, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.looks++; !b.paused && b.looks != 1 && (b.ends == 0 || b.looks <= b.ends) {
+		b.cpu += time.Minute
+	}
+	if b.looks == b.ends {
+		b.once.Do(func() { close(b.done) })
+	}
+	return b.cpu, b.memory, true
+}
+
+func (b *burner) Pause() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.paused = true
+}
+
+func (b *burner) Resume() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.paused = false
+	b.resumes++
+}
+
+func (b *burner) Kill()                 { b.once.Do(func() { close(b.done) }) }
+func (b *burner) Done() <-chan struct{} { return b.done }
+
+// TestMeter: a command that spends more than nobody was asked about is paused, and ends
+// unless a person lets it go on.
+func TestMeter(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		cmd     burner
+		session time.Duration // what the session has used already
+		answers []error
+		nobody  bool
+		ended   string
+		asked   int
+	}{
+		{name: "little", cmd: burner{ends: 5}},
+		{name: "yes, then it ends", cmd: burner{ends: 18}, answers: []error{nil}, asked: 1},
+		{name: "yes, then no", answers: []error{nil, errors.New("no")}, asked: 2, ended: "20m0s"},
+		{name: "no", answers: []error{errors.New("no")}, asked: 1, ended: "10m0s"},
+		{name: "nobody", nobody: true, ended: "nobody let it go on"},
+		{name: "the session's hour", session: 58 * time.Minute, answers: []error{errors.New("no")}, asked: 1, ended: "1h0m0s"},
+		{name: "memory", cmd: burner{memory: 2 << 30}, ended: "memory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			may := defaultAllowance()
+			may.every = time.Microsecond
+			s := &spending{may: may}
+			s.with("one", func(a *account) { a.cpu = c.session })
+			b := &c.cmd
+			b.done = make(chan struct{})
+			asked := 0
+			m := &meter{spending: s, cmd: b, session: "one", back: true, memory: 1 << 30, goOn: func(context.Context, string) error {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				if asked++; !b.paused {
+					t.Error("it runs while a person is asked")
+				}
+				return c.answers[asked-1]
+			}}
+			if c.nobody {
+				m.goOn = nil
+			}
+			m.begin()
+			<-b.done
+			<-m.settled
+			if words := m.words(); (c.ended == "") != (words == "") || !strings.Contains(words, c.ended) {
+				t.Errorf("it says %q", words)
+			}
+			if asked != c.asked {
+				t.Errorf("%d questions", asked)
+			}
+			s.with("one", func(a *account) {
+				if a.back != 0 {
+					t.Errorf("%d in the background", a.back)
+				}
+				if c.name == "little" && a.cpu != 4*time.Minute {
+					t.Errorf("%v", a.cpu)
+				}
+			})
+		})
+	}
+}
+
+// TestBounds: what a session has spent shows before its next command.
+func TestBounds(t *testing.T) {
+	c := &Confiner{spending: spending{may: defaultAllowance()}}
+	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+		t.Errorf("the control: %+v", x)
+	}
+	c.spending.with("one", func(a *account) { a.cpu, a.back = time.Hour, 8 })
+	if x := c.spending.bounds(effects.Use{Session: "one"}); x.Holds {
+		t.Errorf("after an hour: %+v", x)
+	}
+	if x := c.spending.bounds(effects.Use{Session: "two"}); !x.Holds {
+		t.Errorf("another session: %+v", x)
+	}
+	c.Looked("one")
+	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+		t.Errorf("after an answer: %+v", x)
+	}
+	if x := c.spending.bounds(effects.Use{Session: "one", Background: true}); x.Holds {
+		t.Errorf("a ninth in the background: %+v", x)
+	}
+}
+
+// TestInSight: a socket counts where commands see it, and only there.
+func TestInSight(t *testing.T) {
+	dir := t.TempDir()
+	for at, want := range map[string]bool{dir + "/s.sock": true, "@abstract": false, "/nowhere/s.sock": false, "": false, "relative.sock": false} {
+		if strings.HasPrefix(at, dir) {
+			if err := ownfile.WriteFile(at, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		table := "Num       RefCount Protocol Flags    Type St Inode Path\nffff: 00000002 00000000 00010000 0001 01 12345 " + at + "\n"
+		if got := inSight(table, []string{dir}); (got != "") != want {
+			t.Errorf("%s: %q", at, got)
+		}
+		if got := inSight(table, []string{dir + "/other"}); got != "" {
+			t.Errorf("%s out of sight: %q", at, got)
+		}
+	}
+}

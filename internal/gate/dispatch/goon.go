@@ -1,0 +1,37 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/sidecar-ls/sidecar-ls/tools"
+)
+
+// goOnIn is what a person is asked about a command that spends a lot.
+type goOnIn struct {
+	Line string `json:"command"`
+	Why  string `json:"why"`
+}
+
+func (in goOnIn) Effects() tools.Effects { return tools.Effects{Change: in.Line, Warns: in.Why} }
+
+// GoOn asks a person whether a command of a session may go on about which nobody was asked. A
+// nil error is a yes.
+func (d *Dispatcher) GoOn(ctx context.Context, session, line, why string) error {
+	t := tools.NewRead(tools.Def{
+		Name: "command_goes_on", Title: "Let a command go on", Description: "Asks whether a command may go on.", Example: `{"command": "make", "why": "it takes long"}`,
+		Category: "shell", AlwaysAsk: true, Interactive: true, Output: tools.NoOutput{},
+	}, func(context.Context, *tools.Call, goOnIn) (tools.Result, error) {
+		return tools.Result{Text: "It goes on."}, nil
+	})
+	args, err := json.Marshal(goOnIn{line, why})
+	if err != nil {
+		return err
+	}
+	res, err := d.Call(ctx, Request{Name: t.Name, Session: session, Arguments: args, tool: t})
+	if err == nil && !res.OK {
+		err = errors.New(res.Content)
+	}
+	return err
+}
