@@ -58,27 +58,30 @@ func (b *burner) Done() <-chan struct{} { return b.done }
 func TestMeter(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		cmd     burner
+		cmd     *burner
 		session time.Duration // what the session has used already
 		answers []error
 		nobody  bool
 		ended   string
 		asked   int
 	}{
-		{name: "little", cmd: burner{ends: 5}},
-		{name: "yes, then it ends", cmd: burner{ends: 18}, answers: []error{nil}, asked: 1},
+		{name: "little", cmd: &burner{ends: 5}},
+		{name: "yes, then it ends", cmd: &burner{ends: 18}, answers: []error{nil}, asked: 1},
 		{name: "yes, then no", answers: []error{nil, errors.New("no")}, asked: 2, ended: "20m0s"},
 		{name: "no", answers: []error{errors.New("no")}, asked: 1, ended: "10m0s"},
 		{name: "nobody", nobody: true, ended: "nobody let it go on"},
 		{name: "the session's hour", session: 58 * time.Minute, answers: []error{errors.New("no")}, asked: 1, ended: "1h0m0s"},
-		{name: "memory", cmd: burner{memory: 2 << 30}, ended: "memory"},
+		{name: "memory", cmd: &burner{memory: 2 << 30}, ended: "memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			may := defaultAllowance()
 			may.every = time.Microsecond
 			s := &spending{may: may}
 			s.with("one", func(a *account) { a.cpu = c.session })
-			b := &c.cmd
+			b := c.cmd
+			if b == nil {
+				b = &burner{}
+			}
 			b.done = make(chan struct{})
 			asked := 0
 			m := &meter{spending: s, cmd: b, session: "one", back: true, memory: 1 << 30, goOn: func(context.Context, string) error {
