@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
@@ -23,3 +24,6 @@ func (s *Sandbox) prepare(_ spec.Level, want spec.Spec, dir string, argv []strin
 func (s *Sandbox) Prove(context.Context) ([]probe.Trial, error) {
 	return nil, &spec.RefusedError{Why: unsupported}
 }
+
+// warm has nothing to start here.
+func (*Sandbox) warm(*boxnet.Joint) {}

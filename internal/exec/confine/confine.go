@@ -24,6 +24,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
@@ -42,6 +43,8 @@ type Options struct {
 	Settings Settings
 	Secrets  *secrets.Finder
 	Repos    Repos
+
+	Sessions *session.Store // whose commands share a localhost each; nil: no two commands do
 
 	Watch Watch // asked once a program stays
 
@@ -89,6 +92,7 @@ type Confiner struct {
 	caches    caches
 	servers   serving
 	left      leftovers
+	portsOf   portsOf
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
@@ -98,7 +102,9 @@ type Confiner struct {
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs)}
+	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
+		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
+	})}
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
@@ -114,8 +120,8 @@ func New(o Options) *Confiner {
 	return c
 }
 
-func newSandbox(program string, programs *lookup.Finder) *sandbox.Sandbox {
-	o := sandbox.Options{Programs: programs}
+func newSandbox(program string, programs *lookup.Finder, noLocalhost func(error)) *sandbox.Sandbox {
+	o := sandbox.Options{Programs: programs, NoLocalhost: noLocalhost}
 	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
 		o.CacheDir = dir
 	}
