@@ -29,3 +29,19 @@ func (*Network) Close() {}
 func (*Network) Dial(context.Context, int) (net.Conn, error) {
 	return nil, errors.New("this system has no network namespaces")
 }
+
+// Gone is closed.
+func (*Network) Gone() <-chan struct{} {
+	gone := make(chan struct{})
+	close(gone)
+	return gone
+}
+
+// Listener is a TCP port of a session that a program listens on.
+type Listener struct {
+	Port    int
+	Program string
+}
+
+// Listening is none.
+func (*Network) Listening() []Listener { return nil }

@@ -20,6 +20,7 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/ports"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -93,6 +94,7 @@ type Confiner struct {
 	servers   serving
 	left      leftovers
 	portsOf   portsOf
+	ports     *ports.Ports
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
@@ -105,6 +107,7 @@ func New(o Options) *Confiner {
 	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
 		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
 	})}
+	c.ports = ports.New(c.box.Localhosts())
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
@@ -133,6 +136,7 @@ func (c *Confiner) Close() {
 	if c == nil {
 		return
 	}
+	c.ports.End()
 	c.following.stop()
 	c.left.end()
 	c.worlds.Close()
@@ -149,11 +153,12 @@ func (c *Confiner) Look(name string) (string, error) {
 }
 
 // Shell is what runs command lines.
-func (c *Confiner) Shell() (shells.Shell, error) { return c.own(c.shell()) }
+func (c *Confiner) Shell() (shells.Shell, error) { return own(c, c.shell) }
 
 // own is a shell that the workspace does not choose: without a sandbox it runs as the
 // user, also lines about which nobody is asked.
-func (c *Confiner) own(s shells.Shell, err error) (shells.Shell, error) {
+func own(c *Confiner, find func() (shells.Shell, error)) (shells.Shell, error) {
+	s, err := find()
 	if level, lerr := c.Level(); err != nil || lerr != nil || level != box.None || s.Path != shells.Bash.Path {
 		return s, err
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/ports"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // OwnNetwork reports whether the commands of a session have a network namespace from
@@ -25,6 +27,17 @@ func (c *Confiner) OwnNetwork() (own bool, why string) {
 		return false, "the setting sidecar.sandbox.network lets commands use the machine's network"
 	}
 	return true, ""
+}
+
+// Ports are those that programs of sessions listen on, each on its session's localhost.
+func (c *Confiner) Ports() *ports.Ports { return c.ports }
+
+// Listening are those of a session, each with the name of its program.
+func (c Commands) Listening(session string) (list []shell.Listener) {
+	for _, p := range c.Ports().List(session) {
+		list = append(list, shell.Listener{Port: p.Port, Program: p.Program})
+	}
+	return list
 }
 
 // localhost is that of a session which its commands share, where they have no other

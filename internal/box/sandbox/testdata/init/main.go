@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"time"
 
@@ -16,6 +17,8 @@ func main() {
 	switch {
 	case len(os.Args) == 4 && os.Args[1] == "serve":
 		os.Exit(serve(os.Args[2], os.Args[3]))
+	case len(os.Args) == 4 && os.Args[1] == "http":
+		os.Exit(serveHTTP(os.Args[2], os.Args[3]))
 	case len(os.Args) == 4 && os.Args[1] == "ask":
 		os.Exit(ask(os.Args[2], os.Args[3]))
 	}
@@ -38,6 +41,23 @@ func serve(addr, text string) int {
 		_, _ = io.WriteString(c, text)
 		_ = c.Close()
 	}
+}
+
+// serveHTTP serves a text with the name that was asked for, and at /echo what is said to
+// it after an upgrade.
+func serveHTTP(addr, text string) int {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s at %s", text, r.Host) })
+	http.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		c, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.Copy(c, rw)
+	})
+	fmt.Println(http.ListenAndServe(addr, nil))
+	return 1
 }
 
 // ask prints what one says who listens.
