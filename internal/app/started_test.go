@@ -27,6 +27,8 @@ var starters = map[string]string{
 	"internal/box/sandbox/keeper/keeper_linux.go":         "this program",
 	"internal/box/sandbox/mount/mounter_linux.go":         "this program",
 	"internal/box/sandbox/probe/probe_linux.go":           "lookup finds bubblewrap",
+	"internal/box/net/network_linux.go":                   "this program",
+	"internal/box/net/resident_linux.go":                  "this program, and what the server names, which is that too",
 	"internal/box/sandbox/probe/scene_linux.go":           "this program",
 	"internal/doors/setup/setup.go":                       "lookup says that it may be started",
 	"internal/sys/shells/powershell.go":                   "lookup found the shell",

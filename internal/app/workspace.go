@@ -105,7 +105,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Watch: w.watch, Files: w.pending, Review: reviewOf{w}, Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Sessions: c.Sessions, Watch: w.watch, Files: w.pending, Review: reviewOf{w}, Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,

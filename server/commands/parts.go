@@ -32,6 +32,7 @@ type Parts struct {
 
 	Shadows   Shadows
 	Output    Output // what git ignores and dependencies, as sessions hold it
+	Ports     Ports  // that programs of sessions listen on
 	Knowledge Knowledge
 	MCP       MCP     // the servers whose tools are offered
 	Plugins   Plugins // of the workspace

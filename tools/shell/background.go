@@ -76,6 +76,22 @@ func (j *job) changed(c *tools.Call) (said string, changes []workspace.Change) {
 	return b.String(), o.changed.Changes
 }
 
+// listening says on which ports the session's programs listen; "" is on none.
+func (sh *shell) listening() string {
+	var words []string
+	for _, l := range sh.d.Host.Listening(sh.session) {
+		word := strconv.Itoa(l.Port)
+		if l.Program != "" {
+			word += " (" + l.Program + ")"
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[This session listens on %s of a localhost of its own. Its later commands reach that. The user can open a port in a browser: sidecar-ls port open %s PORT.]\n", strings.Join(words, ", "), sh.session)
+}
+
 // background starts a command that goes on after the call.
 func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 	if why := sh.d.NoBackground; why != "" {
@@ -180,7 +196,8 @@ func newCommandOutput(s *sessions) *tools.Tool {
 		Category: category, Tags: []string{"background"}, Names: []string{"command_kill", "command_list"}, Untrusted: true,
 		Output: Printed{}, Wrote: "run_command",
 	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, []workspace.Change, error) {
-		j, err := s.get(c).job(in.ID)
+		sh := s.get(c)
+		j, err := sh.job(in.ID)
 		if err != nil {
 			return tools.Result{}, nil, err
 		}
@@ -204,6 +221,8 @@ func newCommandOutput(s *sessions) *tools.Tool {
 		}
 		if !running {
 			text += j.remarks()
+		} else {
+			text += sh.listening()
 		}
 		said, changes := j.changed(c)
 		return tools.Result{Text: text + said + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, changes, nil
@@ -265,7 +284,8 @@ func newCommandList(s *sessions) *tools.Tool {
 	}, func(_ context.Context, c *tools.Call, _ struct{}) (tools.Result, error) {
 		list := []Job{}
 		var b strings.Builder
-		for _, j := range s.get(c).all() {
+		sh := s.get(c)
+		for _, j := range sh.all() {
 			list = append(list, Job{j.id, j.line, j.running(), j.out.bytes()})
 			line, _, more := strings.Cut(j.line, "\n")
 			if more {
@@ -275,6 +295,8 @@ func newCommandList(s *sessions) *tools.Tool {
 		}
 		if len(list) == 0 {
 			b.WriteString("Nothing was run in the background of this session.")
+		} else {
+			b.WriteString(sh.listening())
 		}
 		return tools.Result{Text: b.String(), Structured: Jobs{list}}, nil
 	})

@@ -78,6 +78,8 @@ type host struct {
 	home    string
 	shell   func() (shells.Shell, error)
 	offline bool
+
+	listening []Listener
 }
 
 func (h *host) Start(ctx context.Context, run Run) (Process, error) {
@@ -100,6 +102,7 @@ func (h *host) Shell() (shells.Shell, error)      { return h.shell() }
 func (h *host) Look(name string) (string, error)  { return exec.LookPath(name) }
 func (h *host) Home(string) (string, error)       { return h.home, nil }
 func (h *host) Offline(string) bool               { return h.offline }
+func (h *host) Listening(string) []Listener       { return h.listening }
 func (h *host) IsDir(string, string, string) bool { return false }
 func (h *host) Leave(string)                      {}
 

@@ -39,7 +39,14 @@ type Host interface {
 	Home(root string) (string, error)     // the directory that commands in root have as their home; it outlives them
 	Offline(root string) bool             // whether commands in root have no network
 	IsDir(session, root, dir string) bool // whether a directory inside of root is there for the commands of a session, although the disk has none
+	Listening(session string) []Listener  // ports on the localhost that a session's commands share, and nobody else
 	Leave(session string)                 // gives up what a session's commands left for each other
+}
+
+// Listener is a port that a program listens on.
+type Listener struct {
+	Port    int
+	Program string // its name; "" is not known
 }
 
 // Calls are what the calls of the tools leave behind.

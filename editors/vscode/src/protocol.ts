@@ -154,6 +154,7 @@ export interface Plugin {
 }
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
+export interface SessionPort { session: string; port: number; program: string; opened?: string }
 export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }
 export interface ShadowDiff { diff: string; files: { path: string; kind: EditKind; added: number; removed: number }[] }
 export interface ShadowMerge {

@@ -59,6 +59,8 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.yes, "yes", false, "with run and sessions: allow what the agent sees of yours, without being asked")
 		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
 		c.eval.define(f)
+	case "port":
+		f.BoolVar(&c.yes, "yes", false, "with open: don't ask")
 	case "trust":
 		f.StringVar(&c.hash, "hash", "", "with yes: take what has this hash, which sidecar-ls trust prints, and nothing else")
 	case "plugin":

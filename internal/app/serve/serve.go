@@ -232,7 +232,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Parts: commands.Parts{
 			Dispatch: w.Dispatch, Sessions: c.Sessions, Settings: o, Reports: o,
 			Review: w.Home.Queue, NoReview: w.Home.QueueErr,
-			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Knowledge: index,
+			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Ports: w.Confiner.Ports(), Knowledge: index,
 			MCP: mcpServers{w.Sources, c.Settings}, Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
 			Setup: c.setup(), Agents: c.server.agents,
 		},

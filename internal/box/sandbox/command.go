@@ -30,6 +30,7 @@ type Cmd struct {
 	watched  <-chan struct{}        // closed once the protections are watched; nil when there is nothing to watch
 	plain    bool                   // nothing stands between us and the command
 
+	left   <-chan struct{} // closed when its session has ended; nil: never
 	ctx    context.Context
 	proc   runner
 	report *report
@@ -50,6 +51,9 @@ type runner interface {
 	Wait() (code int, err error)
 	Kill() // ends the whole tree, also while it is started
 }
+
+// errLeft is the end of a command with that of its session.
+var errLeft = errors.New("the session has ended, and its commands with it")
 
 // ExitError is the end of a command with another exit code than 0.
 type ExitError struct{ Code int }
@@ -146,6 +150,9 @@ func (c *Cmd) Start() error {
 		select {
 		case <-c.ctx.Done():
 			c.cancelled = context.Cause(c.ctx)
+			c.proc.Kill()
+		case <-c.left:
+			c.cancelled = errLeft
 			c.proc.Kill()
 		case <-ended:
 		}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
@@ -44,6 +45,12 @@ func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []s
 	k := s.keepers.Run(s.tools.Cgroups, level == spec.None, want.Limits)
 	c.proc = k
 	p := rights.Plan{Argv: argv, Dir: dir, Limits: want.Limits, Seccomp: level > spec.None, Userns: level >= spec.Bubblewrap, Terminal: want.Terminal}
+	if level >= spec.Bubblewrap && !want.Network && want.Session != "" {
+		if n := s.networks.Join(want.Session, want.Ended); n != nil {
+			k.In(n)
+			want.Joined, c.left = true, n.Left()
+		}
+	}
 	switch {
 	case level >= spec.Bubblewrap:
 		err = s.bubblewrap(c, k, &p, want, &last)
@@ -58,6 +65,11 @@ func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []s
 		return nil, err
 	}
 	return c, nil
+}
+
+// warm starts what runs the first command in the network of a session.
+func (s *Sandbox) warm(n *boxnet.Joint) {
+	s.keepers.Warm(s.tools.Cgroups, spec.Limits{}.WithDefaults(), n)
 }
 
 // inherit makes a command inherit the plan, and more.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mask"
@@ -30,6 +31,8 @@ func Init(args []string, out, stderr io.Writer, after func(record string)) int {
 		return mount.Attach(stderr)
 	case child.RoleMount:
 		return mount.RunMounter()
+	case child.RoleNetwork:
+		return boxnet.Reside(args[1:])
 	case child.RoleTry:
 		return probe.Try(args[1:], out, stderr)
 	}

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
@@ -26,3 +27,6 @@ func (s *Sandbox) LimitsMemory() bool { return true }
 func (s *Sandbox) Prove(context.Context) ([]probe.Trial, error) {
 	return nil, &spec.RefusedError{Why: unsupported}
 }
+
+// warm has nothing to start here.
+func (*Sandbox) warm(*boxnet.Joint) {}

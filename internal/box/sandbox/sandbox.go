@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/keeper"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
@@ -16,6 +17,10 @@ type Options struct {
 	Bwrap    string         // the program; "" looks for it
 	Programs *lookup.Finder // by this
 	CacheDir string         // where what was found out is kept until the next boot; "" finds out again
+
+	// NoLocalhost hears, once, why the commands of a session have no localhost in common.
+	// nil: nobody does.
+	NoLocalhost func(error)
 }
 
 // Sandbox starts confined commands. It may be used by many goroutines.
@@ -28,21 +33,36 @@ type Sandbox struct {
 	tools   machine        // where there is a sandbox
 	keepers keeper.Keepers // Linux only
 	mounter mount.Mounter  // likewise
+
+	networks boxnet.Networks // of sessions
 }
 
 // Open returns a Sandbox. self is the path of a program that hands its
 // arguments after InitCommand to Init; the server's own. Nothing is tried out
 // before it is needed.
 func Open(self string, o Options) *Sandbox {
-	return &Sandbox{self: self, opts: o, keepers: keeper.Keepers{Self: self}, mounter: mount.Mounter{Self: self}}
+	s := &Sandbox{self: self, opts: o, keepers: keeper.Keepers{Self: self}, mounter: mount.Mounter{Self: self}}
+	s.networks = boxnet.Networks{Self: self, Failed: o.NoLocalhost, Made: s.warm, Over: s.keepers.Sweep}
+	return s
 }
 
 // Close ends the processes that wait for commands. Commands that run go on, and
 // more can be started.
 func (s *Sandbox) Close() {
 	s.keepers.Close()
+	s.networks.Close()
 	s.mounter.Close()
 }
+
+// Expect begins to make the localhost of a session, for a command that comes in a moment.
+func (s *Sandbox) Expect(session string, ended <-chan struct{}) {
+	if s.Status().Level >= spec.Bubblewrap {
+		go s.networks.Join(session, ended)
+	}
+}
+
+// Localhosts are the networks of sessions.
+func (s *Sandbox) Localhosts() *boxnet.Networks { return &s.networks }
 
 // Overlay makes an overlay, which a Spec may have as its Mount.
 func (s *Sandbox) Overlay(o spec.Overlay) (*mount.Mount, error) { return s.mounter.Overlay(o) }

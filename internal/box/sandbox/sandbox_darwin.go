@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/probe"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
@@ -218,3 +219,6 @@ func truePath(path string) string {
 
 // LimitsMemory reports whether a command's memory is bounded as a whole.
 func (s *Sandbox) LimitsMemory() bool { return false }
+
+// warm has nothing to start here.
+func (*Sandbox) warm(*boxnet.Joint) {}

@@ -137,21 +137,8 @@ func TestServerDies(t *testing.T) {
 	eachLevel(t, allLevels, func(t *testing.T, s *Sandbox) {
 		token := newToken(t)
 		root := realTemp(t)
-		server := exec.CommandContext(t.Context(), program(t), "-test.run=^TestHelperServer$")
-		args, err := json.Marshal(serverArgs{s.status.Level, root, strings.ReplaceAll(stragglers+"echo ready\nsleep TOKEN", "TOKEN", token)})
-		if err != nil {
-			t.Fatal(err)
-		}
 		temp := t.TempDir()
-		server.Env = append(os.Environ(), helperServer+"="+string(args), "TMPDIR="+temp)
-		server.Stderr = os.Stderr
-		out, err := server.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
+		server, out := startServer(t, serverArgs{s.status.Level, root, strings.ReplaceAll(stragglers+"echo ready\nsleep TOKEN", "TOKEN", token), ""}, temp)
 		await(t, out, "ready")
 		if s.status.Level >= spec.Bubblewrap && len(leftovers(t, root)) == 0 {
 			t.Error("nothing stands in, so nothing is tidied up")
@@ -172,10 +159,31 @@ func TestServerDies(t *testing.T) {
 	})
 }
 
+// startServer starts a server in a process of its own.
+func startServer(t *testing.T, a serverArgs, temp string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	server := exec.CommandContext(t.Context(), program(t), "-test.run=^TestHelperServer$")
+	args, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Env = append(os.Environ(), helperServer+"="+string(args), "TMPDIR="+temp)
+	server.Stderr = os.Stderr
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return server, out
+}
+
 type serverArgs struct {
-	Level  spec.Level
-	Root   string
-	Script string
+	Level   spec.Level
+	Root    string
+	Script  string
+	Session string
 }
 
 const helperServer = "SANDBOX_TEST_SERVER"
@@ -191,7 +199,7 @@ func TestHelperServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := at(t, a.Level)
-	c, err := s.Command(t.Context(), spec.Spec{Root: a.Root, Env: spec.Environ(os.Environ())}, a.Root, "bash", "-c", a.Script)
+	c, err := s.Command(t.Context(), spec.Spec{Root: a.Root, Env: spec.Environ(os.Environ()), Session: a.Session}, a.Root, "bash", "-c", a.Script)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,8 @@ var table = map[string]need{
 
 	"run": person, "agent": person, // the mode, the profile and the answers are chosen there
 
+	"port": person, "port list": person, "port may": person, "port open": person, "port close": person, // pages of a session's run in the person's browser
+
 	"trust":  person,
 	"mode":   person,
 	"plugin": person, "plugin list": person, "plugin set": person, "plugin reload": person,

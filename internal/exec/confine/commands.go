@@ -44,6 +44,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
+	local := localhostOf(c.Confiner, r.Session, false)
 	spec, err := c.Spec(ctx, r.Root)
 	if err != nil {
 		return nil, err
@@ -77,9 +78,12 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if r.Stays {
 		wait = 0
 	}
-	spec.Env = append(spec.Env, r.Env...)
+	local.give(&spec)
+	ports, portsNote := portsFor(c.Confiner, r.Session)
+	spec.Env = append(append(spec.Env, ports...), r.Env...)
 	moved := c.movedTips(ctx, r)
 	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	p.note += portsNote
 	if level, err := c.Level(); err == nil {
 		if text := borrowedNote(ctx, c.o.Repos, level, &spec); text != "" {
 			if _, reported := c.reportedBorrowed.LoadOrStore(r.Session+"\x00"+spec.Root, true); !reported {
@@ -88,7 +92,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		}
 	}
 	if at := spec.Root; run != nil && run.Kind() == world.SeparateCopy {
-		p.finish, p.loose = rename(&r, at, run.Outside(at)), c.loose()
+		p.finish, p.loose = rename(&r, at, run.Outside(at)), loose(c.Confiner)
 	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdin, p.Stdout, p.Stderr = r.Stdin, r.Stdout, r.Stderr

@@ -28,7 +28,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(level, set), noSockets(visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+		noWayOut(c), noSockets(visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
 	}
 }
 
@@ -72,15 +72,12 @@ func wholeWorld(c *Confiner, set *config.Settings, use effects.Use) effects.Cond
 	return holds(name, map[bool]string{true: "an overlay", false: "a copy"}[what == worldOverlay]+" of every folder, whose changes wait for review")
 }
 
-func noWayOut(level box.Level, set *config.Settings) effects.Condition {
+func noWayOut(c *Confiner) effects.Condition {
 	const name = "network"
-	if level < box.Bubblewrap {
-		return fails(name, "commands have no network namespace of their own")
+	if own, why := c.OwnNetwork(); !own {
+		return fails(name, "%s", why)
 	}
-	if set.Bool("sandbox.network") {
-		return fails(name, "the setting sidecar.sandbox.network opens the machine's")
-	}
-	return holds(name, "a namespace without a way out")
+	return holds(name, "a localhost of the session, without a way out")
 }
 
 // noSockets looks for servers of the machine at places that commands see. Those in the

@@ -20,10 +20,12 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/ports"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
@@ -42,6 +44,8 @@ type Options struct {
 	Settings Settings
 	Secrets  *secrets.Finder
 	Repos    Repos
+
+	Sessions *session.Store // whose commands share a localhost each; nil: no two commands do
 
 	Watch Watch // asked once a program stays
 
@@ -99,6 +103,8 @@ type Confiner struct {
 	spending  spending
 	servers   serving
 	left      leftovers
+	portsOf   portsOf
+	ports     *ports.Ports
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
@@ -108,7 +114,10 @@ type Confiner struct {
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs), spending: spending{may: defaultAllowance()}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
+	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
+		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
+	}), spending: spending{may: defaultAllowance()}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
+	c.ports = ports.New(c.box.Localhosts())
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
@@ -124,8 +133,8 @@ func New(o Options) *Confiner {
 	return c
 }
 
-func newSandbox(program string, programs *lookup.Finder) *sandbox.Sandbox {
-	o := sandbox.Options{Programs: programs}
+func newSandbox(program string, programs *lookup.Finder, noLocalhost func(error)) *sandbox.Sandbox {
+	o := sandbox.Options{Programs: programs, NoLocalhost: noLocalhost}
 	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
 		o.CacheDir = dir
 	}
@@ -137,6 +146,7 @@ func (c *Confiner) Close() {
 	if c == nil {
 		return
 	}
+	c.ports.End()
 	c.following.stop()
 	c.left.end()
 	c.worlds.Close()
@@ -153,11 +163,12 @@ func (c *Confiner) Look(name string) (string, error) {
 }
 
 // Shell is what runs command lines.
-func (c *Confiner) Shell() (shells.Shell, error) { return c.own(c.shell()) }
+func (c *Confiner) Shell() (shells.Shell, error) { return own(c, c.shell) }
 
 // own is a shell that the workspace does not choose: without a sandbox it runs as the
 // user, also lines about which nobody is asked.
-func (c *Confiner) own(s shells.Shell, err error) (shells.Shell, error) {
+func own(c *Confiner, find func() (shells.Shell, error)) (shells.Shell, error) {
+	s, err := find()
 	if level, lerr := c.Level(); err != nil || lerr != nil || level != box.None || s.Path != shells.Bash.Path {
 		return s, err
 	}

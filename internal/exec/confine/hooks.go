@@ -26,7 +26,7 @@ func (c *Confiner) Hook(ctx context.Context, root string, h *hooks.Hook, argv []
 		spec.Env = append(spec.Env, "PLUGIN_ROOT="+h.Dir, "CLAUDE_PLUGIN_ROOT="+h.Dir)
 	}
 	if runtime.GOOS == "windows" {
-		shell, err := c.own(c.bash())
+		shell, err := own(c, c.bash)
 		if err != nil { // whatever the setting says
 			return nil, shells.ErrNoBash
 		}

@@ -49,6 +49,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
+	local := localhostOf(c.Confiner, r.Session, h.Network)
 	spec, err := c.Spec(ctx, r.Root)
 	if err != nil {
 		return nil, err
@@ -75,6 +76,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 	}
 	spec.ReadOnly = append(spec.ReadOnly, h.show(r.Dir)...)
 	spec.Env = withoutVCS(h.environ(), spec.Root)
+	local.give(&spec)
 	run, why, err := c.enter(&spec, &r)
 	switch {
 	case err != nil:
@@ -110,7 +112,7 @@ func (c *Confiner) keeps(run *world.Run, h Hosted) string {
 	if run == nil || run.Kind() != world.SeparateCopy {
 		return ""
 	}
-	if c.loose() {
+	if loose(c) {
 		return "nothing would keep it in a copy of the workspace: there is no sandbox, or sidecar.sandbox.writable lets it write the workspace"
 	}
 	if h.InPlace {

@@ -11,7 +11,6 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
-	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
@@ -83,7 +82,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 
 // loose reports whether a command can write the workspace although it is to work in a
 // copy elsewhere: there is no sandbox, or the settings let it.
-func (c *Confiner) loose() bool {
+func loose(c *Confiner) bool {
 	level, err := c.Level()
 	return err != nil || level == box.None || slices.ContainsFunc(c.o.Settings.Now().Strings("sandbox.writable"), func(dir string) bool {
 		real, err := filepath.EvalSymlinks(dir)
@@ -105,7 +104,7 @@ func (c *Confiner) worldKind(want string, level box.Level) (world.Kind, error) {
 	if err == nil || want == worldOverlay {
 		return world.Overlay, err
 	}
-	if turnedOff(c.o.Settings.Now()) {
+	if box.Mode(c.o.Settings.Now().String("sandbox.mode")) == box.Off { // the user wants none
 		return "", errors.New("the setting sidecar.sandbox.mode is off, so that nothing keeps a command in a copy; the setting sidecar.commands.world = copy gives it one all the same")
 	}
 	if copyErr := c.worlds.Usable(copies); copyErr != nil {
@@ -132,9 +131,6 @@ func (c *Confiner) noOverlay(level box.Level) error {
 	}
 	return c.worlds.Usable(world.Overlay)
 }
-
-// turnedOff reports whether the user wants no sandbox.
-func turnedOff(set *config.Settings) bool { return box.Mode(set.String("sandbox.mode")) == box.Off }
 
 // joined are why there is no overlay, if that was asked for, and why there is no copy.
 func joined(overlay, copied string) string {

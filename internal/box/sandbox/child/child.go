@@ -16,6 +16,7 @@ const (
 	RoleTry     = "try"     // is the command, and tries to escape
 	RoleAttach  = "attach"  // puts a Merged in its place and becomes bubblewrap
 	RoleMount   = "mount"   // makes overlays
+	RoleNetwork = "network" // lives in the network namespace of a session
 )
 
 // Started marks standard error where the command begins: the last process before it

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/child"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 )
@@ -24,15 +25,29 @@ const killPatience = 250 * time.Millisecond
 // Keeper is the server's side of a keeper.
 type Keeper struct {
 	use   use
-	cmd   *exec.Cmd
+	proc  handle
 	conn  *net.UnixConn
 	group *cgroup
 }
 
+// handle is a hold of the process of a keeper.
+type handle interface {
+	Pid() int
+	Signal(sig syscall.Signal) error
+	Wait() error
+}
+
+// own is a process that is a child of this one.
+type own struct{ *exec.Cmd }
+
+func (o own) Pid() int                        { return o.Process.Pid }
+func (o own) Signal(sig syscall.Signal) error { return o.Process.Signal(sig) }
+
 // use is what a keeper was started for.
 type use struct {
-	plain  bool
-	limits spec.Limits
+	plain   bool
+	limits  spec.Limits
+	network *boxnet.Joint // in which it runs; nil: in that of the machine
 }
 
 // Keepers are those that wait for a command, the one that waits longest first.
@@ -44,8 +59,8 @@ type Keepers struct {
 	closed bool
 }
 
-// MaxIdle bounds them: commands of one session follow each other, so more are
-// for those that were started side by side.
+// MaxIdle bounds them, for each network: commands of one session follow each other, so
+// more are for those that were started side by side.
 const MaxIdle = 2
 
 // acquire returns a keeper that waits, or nil.
@@ -66,11 +81,50 @@ func (p *Keepers) release(k *Keeper) {
 	p.mu.Lock()
 	p.idle = append(p.idle, k)
 	var out []*Keeper
-	if n := len(p.idle) - MaxIdle; p.closed {
+	if p.closed {
 		out, p.idle = p.idle, nil
-	} else if n > 0 {
-		out, p.idle = p.idle[:n:n], p.idle[n:]
+	} else {
+		same, left := 0, make([]*Keeper, 0, len(p.idle))
+		for _, i := range slices.Backward(p.idle) {
+			if i.use.network == k.use.network {
+				same++
+			}
+			if i.use.network == k.use.network && same > MaxIdle || i.use.over() {
+				out = append(out, i)
+			} else {
+				left = append(left, i)
+			}
+		}
+		slices.Reverse(left)
+		p.idle = left
 	}
+	p.mu.Unlock()
+	for _, k := range out {
+		k.end()
+	}
+}
+
+// over reports whether nothing is to be started in its network any more.
+func (u use) over() bool {
+	select {
+	case <-u.network.Left():
+		return true
+	default:
+		return false
+	}
+}
+
+// Sweep ends the keepers that wait in networks of sessions which have ended.
+func (p *Keepers) Sweep() {
+	p.mu.Lock()
+	var out []*Keeper
+	p.idle = slices.DeleteFunc(p.idle, func(k *Keeper) bool {
+		if !k.use.over() {
+			return false
+		}
+		out = append(out, k)
+		return true
+	})
 	p.mu.Unlock()
 	for _, k := range out {
 		k.end()
@@ -114,13 +168,7 @@ func newKeeper(self string, cgroups []string, u use) (_ *Keeper, err error) {
 	}
 	if err == nil {
 		defer plan.Close()
-		k.cmd = exec.Command(self, child.InitCommand, child.RoleKeep) //nolint:noctx // it outlives the call that it is started for
-		k.cmd.Env = []string{"GOMAXPROCS=2"}
-		k.cmd.Dir = "/"
-		k.cmd.Stdin = theirs
-		k.cmd.ExtraFiles = append([]*os.File{plan}, k.group.join...)
-		k.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err = k.cmd.Start(); err != nil {
+		if err = k.begin(self, theirs, append([]*os.File{plan}, k.group.join...)); err != nil {
 			err = fmt.Errorf("this program can't be started once more, to watch over commands: %w", err)
 		}
 	}
@@ -131,6 +179,24 @@ func newKeeper(self string, cgroups []string, u use) (_ *Keeper, err error) {
 	}
 	k.conn = ours
 	return k, nil
+}
+
+// begin starts the process. In a network of a session, the process that lives there
+// starts it.
+func (k *Keeper) begin(self string, in *os.File, more []*os.File) error {
+	argv, env := []string{self, child.InitCommand, child.RoleKeep}, []string{"GOMAXPROCS=2"}
+	if n := k.use.network; n != nil {
+		p, err := n.StartProgram(boxnet.Program{Path: self, Argv: argv, Env: env}, in, more...)
+		if err == nil {
+			k.proc = p
+		}
+		return err
+	}
+	cmd := exec.Command(self, argv[1:]...) //nolint:noctx // it outlives the call that it is started for
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.ExtraFiles = env, "/", in, more
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	k.proc = own{cmd}
+	return cmd.Start()
 }
 
 // send hands a command over, and waits until it runs. begun is false when it
@@ -149,7 +215,7 @@ func (k *Keeper) send(j Job, files []*os.File) (t told, begun bool, err error) {
 	for _, f := range files {
 		fds = append(fds, int(f.Fd()))
 	}
-	_ = k.cmd.Process.Signal(syscall.SIGCONT) // a command may have stopped it
+	_ = k.proc.Signal(syscall.SIGCONT) // a command may have stopped it
 	if _, _, err = k.conn.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil); err != nil {
 		return t, false, err
 	}
@@ -178,21 +244,21 @@ func (k *Keeper) hear() (t told, err error) {
 
 // kill ends all that is below the keeper.
 func (k *Keeper) kill() {
-	k.group.kill(k.cmd.Process.Pid)
-	_ = k.cmd.Process.Signal(syscall.SIGCONT)
-	endTree(k.cmd.Process.Pid, killPatience, nil)
+	k.group.kill(k.proc.Pid())
+	_ = k.proc.Signal(syscall.SIGCONT)
+	endTree(k.proc.Pid(), killPatience, nil)
 }
 
 // Leave lets a keeper end what is left, and itself, as it does when the server is gone.
 func (k *Keeper) Leave() error {
 	_ = k.conn.Close()
-	err := k.cmd.Wait()
+	err := k.proc.Wait()
 	k.group.remove()
 	return err
 }
 
 // Pid is the keeper's process.
-func (k *Keeper) Pid() int { return k.cmd.Process.Pid }
+func (k *Keeper) Pid() int { return k.proc.Pid() }
 
 // Groups are the directories of its control groups.
 func (k *Keeper) Groups() []string { return k.group.dirs }
@@ -200,16 +266,26 @@ func (k *Keeper) Groups() []string { return k.group.dirs }
 // end gives a keeper up that has nothing to keep.
 func (k *Keeper) end() {
 	_ = k.conn.Close()
-	_ = k.cmd.Process.Kill()
-	_ = k.cmd.Wait() // says that it was killed
+	_ = k.proc.Signal(syscall.SIGKILL)
+	_ = k.proc.Wait() // says that it was killed
 	k.group.remove()
 }
 
 // Run returns the run of a command by one of these keepers, with these directories for
 // its control groups. It is plain when nothing else confines it.
 func (p *Keepers) Run(cgroups []string, plain bool, limits spec.Limits) *Run {
-	return &Run{keepers: p, cgroups: cgroups, use: use{plain, limits}}
+	return &Run{keepers: p, cgroups: cgroups, use: use{plain: plain, limits: limits}}
 }
+
+// Warm starts a keeper in a network, for its first command.
+func (p *Keepers) Warm(cgroups []string, limits spec.Limits, n *boxnet.Joint) {
+	if k, err := newKeeper(p.Self, cgroups, use{limits: limits, network: n}); err == nil {
+		p.release(k)
+	}
+}
+
+// In has the command run in a network.
+func (c *Run) In(n *boxnet.Joint) { c.use.network = n }
 
 // Run is a command that a keeper runs.
 type Run struct {

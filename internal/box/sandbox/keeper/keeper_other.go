@@ -5,6 +5,9 @@ package keeper
 // Keepers has nothing that waits elsewhere.
 type Keepers struct{ Self string }
 
+// Sweep does nothing.
+func (*Keepers) Sweep() {}
+
 // Close does nothing.
 func (*Keepers) Close() {}
 

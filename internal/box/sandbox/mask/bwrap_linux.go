@@ -83,7 +83,7 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 	if disableUserns {
 		a.add("--disable-userns")
 	}
-	if s.Network {
+	if s.Network || s.Joined {
 		a.add("--share-net")
 	}
 	for _, dir := range spec.Programs {

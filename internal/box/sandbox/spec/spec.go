@@ -64,9 +64,17 @@ type Spec struct {
 	Terminal bool
 
 	Network bool
-	Env     []string // the whole environment, apart from HOME and TMPDIR
-	Limits  Limits
-	Mode    Mode // "" is Auto
+
+	// Session names whose commands share a localhost, where bubblewrap confines them and
+	// there is no other network, and Ended is closed with the session, which ends them.
+	// "" is a localhost for the command alone.
+	Session string
+	Ended   <-chan struct{}
+	Joined  bool // it is in the network of its session; set by the sandbox
+
+	Env    []string // the whole environment, apart from HOME and TMPDIR
+	Limits Limits
+	Mode   Mode // "" is Auto
 }
 
 // Limits bound what a command takes. Zero is the default, a negative number
@@ -85,7 +93,8 @@ const (
 	defaultProcesses = 1024
 )
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults are the limits with the defaults for those that are zero.
+func (l Limits) WithDefaults() Limits {
 	for _, d := range []struct {
 		limit *int64
 		value int64
@@ -217,7 +226,7 @@ func (s Spec) Resolve() (Spec, error) {
 	s.Hidden = all(s.Hidden, false)
 	s.Sealed = all(s.Sealed, false)
 	slices.Sort(s.Repositories) // what lies in another one comes after it
-	s.Limits = s.Limits.withDefaults()
+	s.Limits = s.Limits.WithDefaults()
 	if err != nil {
 		return s, err
 	}

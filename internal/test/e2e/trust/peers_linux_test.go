@@ -288,7 +288,7 @@ func TestWhoMayDecideAlone(t *testing.T) {
 	if out, err := r.AsPerson(server, "call", "write_file", "path=own.txt", "content=own"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	lines := []string{"review accept", "review reject", "review output drop", "trust yes", "run -- true", "agent list", "serve", "acp"}
+	lines := []string{"review accept", "review reject", "review output drop", "port open --yes default 3000", "port list", "trust yes", "run -- true", "agent list", "serve", "acp"}
 	for _, line := range lines {
 		out, err := r.AsPerson(server, "call", "run_command", "command="+server+" "+line+" </dev/null")
 		if err == nil || !strings.Contains(out, "only a person decides") {

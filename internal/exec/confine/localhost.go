@@ -1,0 +1,151 @@
+package confine
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/ports"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
+)
+
+// OwnNetwork reports whether the commands of a session have a network namespace from
+// which no way leads out, as the settings are; why says why they have none.
+func (c *Confiner) OwnNetwork() (own bool, why string) {
+	if c.o.Program == "" {
+		return false, errNoProgram.Error()
+	}
+	level, err := c.Level()
+	switch {
+	case err != nil:
+		return false, err.Error()
+	case level < box.Bubblewrap:
+		return false, "it takes bubblewrap, and the setting sidecar.sandbox.mode other than off"
+	case base(c.o.Settings.Now(), c.o.Root).Network:
+		return false, "the setting sidecar.sandbox.network lets commands use the machine's network"
+	}
+	return true, ""
+}
+
+// Ports are those that programs of sessions listen on, each on its session's localhost.
+func (c *Confiner) Ports() *ports.Ports { return c.ports }
+
+// Listening are those of a session, each with the name of its program.
+func (c Commands) Listening(session string) (list []shell.Listener) {
+	for _, p := range c.Ports().List(session) {
+		list = append(list, shell.Listener{Port: p.Port, Program: p.Program})
+	}
+	return list
+}
+
+// localhost is that of a session which its commands share, where they have no other
+// network; the zero value is none.
+type localhost struct {
+	session string
+	ended   <-chan struct{}
+}
+
+// localhostOf begins to make it, which takes as long as the rest of what a command needs.
+func localhostOf(c *Confiner, id string, network bool) localhost {
+	if c.o.Sessions == nil || id == "" || network || base(c.o.Settings.Now(), c.o.Root).Network {
+		return localhost{}
+	}
+	if level, err := c.Level(); err != nil || level < box.Bubblewrap {
+		return localhost{}
+	}
+	s, err := c.o.Sessions.Get(id)
+	if err != nil {
+		return localhost{}
+	}
+	c.box.Expect(s.ID, s.Done())
+	return localhost{s.ID, s.Done()}
+}
+
+// give has a program share it.
+func (l localhost) give(spec *Spec) { spec.Session, spec.Ended = l.session, l.ended }
+
+// Variables by which commands know their session's ports, where sessions share a localhost:
+// the first of them, and the same for programs that listen where PORT says.
+const (
+	portBase = "SIDECAR_PORT_BASE"
+	portOne  = "PORT"
+)
+
+// Ports of sessions: so many for each, from a range from which systems give no ports to
+// those that ask for any.
+const (
+	portsEach  = 10
+	firstPort  = 20000
+	portRanges = 1000
+)
+
+// portsOf gives each session ports of its own.
+type portsOf struct {
+	mu   sync.Mutex
+	of   map[int]<-chan struct{} // by the first one; closed when the session ends
+	base map[<-chan struct{}]int
+}
+
+// take returns the first of a session's ports, and whether they are new; 0 is that none are
+// free. ended is closed when the session ends.
+func (p *portsOf) take(ended <-chan struct{}) (base int, fresh bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if base := p.base[ended]; base != 0 {
+		return base, false
+	}
+	if p.of == nil {
+		p.of, p.base = map[int]<-chan struct{}{}, map[<-chan struct{}]int{}
+	}
+	for i := range portRanges {
+		base := firstPort + i*portsEach
+		if of, taken := p.of[base]; taken {
+			select {
+			case <-of:
+				delete(p.base, of)
+			default:
+				continue
+			}
+		}
+		if allFree(base) {
+			p.of[base], p.base[ended] = ended, base
+			return base, true
+		}
+	}
+	return 0, false
+}
+
+// allFree reports whether nobody listens on any of a session's ports.
+func allFree(base int) bool {
+	for port := base; port < base+portsEach; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) //nolint:noctx // at once
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
+}
+
+// portsFor are the variables with a session's ports for a command that shares a localhost with
+// those of other sessions, and what its result says of them, once a session.
+func portsFor(c *Confiner, id string) (env []string, note string) {
+	if own, _ := c.OwnNetwork(); own || c.o.Sessions == nil || id == "" {
+		return nil, ""
+	}
+	s, err := c.o.Sessions.Get(id)
+	if err != nil {
+		return nil, ""
+	}
+	base, fresh := c.portsOf.take(s.Done())
+	if base == 0 {
+		return nil, ""
+	}
+	if fresh {
+		note = fmt.Sprintf("; sessions share the machine's localhost: ports %d to %d are for this one (%s, %s)", base, base+portsEach-1, portBase, portOne)
+	}
+	first := strconv.Itoa(base)
+	return []string{portBase + "=" + first, portOne + "=" + first}, note
+}
