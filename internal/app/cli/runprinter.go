@@ -243,7 +243,7 @@ func (p *runPrinter) line(text string) {
 // howTo says how a question is answered.
 func howTo(q conversation.Event) string {
 	if q.Irrecoverable {
-		return "type yes or no"
+		return "type " + confirmed + " or no"
 	}
 	return "type the number of an answer"
 }

@@ -125,7 +125,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	if own := c.req.own; own != nil {
 		a.AgentPath = append(a.AgentPath, hide(own.Agent))
 		if c.req.tool == nil {
-			a.Title = hide(own.Agent) + " itself: " + a.Title
+			a.Title = strings.TrimSuffix(a.Title, "?") + " (by " + hide(own.Agent) + " itself)?"
 		}
 	}
 	for _, names := range [][]string{a.Effects.Writes, a.Effects.Reads, a.Effects.Hosts} {
@@ -135,7 +135,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change, c.bound.Effects.Warns)
+	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Title, c.bound.Effects.Change, c.bound.Effects.Warns)
 	if w := c.bound.Effects.Writes; len(w.Files) > 0 {
 		fmt.Fprintf(sum, "%q %q\x00", w.Version, w.Files)
 	}
@@ -158,7 +158,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	switch {
 	case a.Diff != "":
 		a.Body = a.Diff
-	case a.Effects.Command != "" && toldWhole(a.Effects.Command):
+	case a.Effects.Command != "" && c.bound.Effects.Title == "" && toldWhole(a.Effects.Command):
 	case a.Effects.Command != "":
 		a.Body = a.Effects.Command
 	case c.bound.Effects.Change != "" && toldWhole(c.bound.Effects.Change):
@@ -212,6 +212,8 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 		name = "Call `" + t.Name + "`"
 	}
 	switch {
+	case e.Title != "":
+		return inTitle(e.Title) + "?"
 	case e.Command != "":
 		return "Run `" + inTitle(e.Command) + "`?"
 	case e.Change != "":

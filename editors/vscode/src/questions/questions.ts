@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { ApproveAnswer, ApproveParams, AskParams } from '../protocol';
 import { fragments, parsePatch, patched, type FilePatch, type Sides } from './patch';
-import { asker, dialogText, documentText, grave, scopes } from './text';
+import { asker, dialogText, documentText, grave, messageText, scopes } from './text';
 
 const t = vscode.l10n.t;
 
@@ -135,7 +135,7 @@ export class Questions {
       return;
     }
     const once = t('Allow'), session = t('Allow for Session'), deny = t('Deny'), show = t('Show');
-    const chosen = await vscode.window.showInformationMessage(`${asker(q.params)}: ${q.params.title}`, once, ...(scopes(q.params).includes('session') ? [session] : []), deny, show);
+    const chosen = await vscode.window.showInformationMessage(messageText(q.params, t), once, ...(scopes(q.params).includes('session') ? [session] : []), deny, show);
     if (!this.open.includes(q)) {
       if (chosen) {
         void vscode.window.setStatusBarMessage(t('This question was answered or has expired.'), 4000);

@@ -24,6 +24,12 @@ export const reason = (a: ApproveParams): string => {
   return why === body || a.diff && why.startsWith('---') ? '' : why.charAt(0).toUpperCase() + why.slice(1);
 };
 
+/** What fits into a message without a dialog: what would be done, why it is asked, and who asks where that is an agent. */
+export function messageText(a: ApproveParams, t: Translate): string {
+  const [why = ''] = reason(a).split('\n'), one = asker(a);
+  return [a.title, why && (/[.!?:]$/.test(why) ? why : `${why}.`), one === 'default' ? '' : t('Asked by {0}.', one)].filter(Boolean).join(' ');
+}
+
 /** The facts behind a question, one a line; brief leaves out what its title or its buttons say. */
 export function facts(a: ApproveParams, t: Translate, brief = false): string[] {
   const e = a.effects, titled = brief && e.command !== undefined && a.title.includes(e.command), one = asker(a);
