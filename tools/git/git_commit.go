@@ -89,10 +89,10 @@ func (d Deps) commitTitle(ctx context.Context, files workspace.Files, message st
 	subject, _, _ := strings.Cut(message, "\n")
 	title := "Commit"
 	if p, _, err := d.repository(ctx, files, ""); err == nil {
-		if n, err := p.repo.StagedCount(ctx); err == nil && n > 0 {
+		if n, err := gitrepo.StagedCount(ctx, p.repo); err == nil && n > 0 {
 			title += " " + tools.Count(n, "file")
 		}
-		if branch, err := p.repo.CurrentBranch(ctx); err == nil && branch != "" {
+		if branch, err := gitrepo.CurrentBranch(ctx, p.repo); err == nil && branch != "" {
 			title += " on " + shown(branch)
 		}
 	}

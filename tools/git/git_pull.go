@@ -57,7 +57,7 @@ func newPull(d Deps) *tools.Tool {
 		if err != nil {
 			return in, e, nil // the call says it
 		}
-		if from, branch, err := p.repo.LookAtPull(ctx); err == nil {
+		if from, branch, err := gitrepo.LookAtPull(ctx, p.repo); err == nil {
 			e.Title = "Pull " + shown(from) + " into " + shown(branch)
 		}
 		return in, e, nil

@@ -60,7 +60,7 @@ func newPush(d Deps) *tools.Tool {
 		if err != nil {
 			return in, e, nil // the call says it
 		}
-		if plan, err := p.repo.LookAtPush(ctx, in.Remote, in.SetUpstream); err == nil {
+		if plan, err := gitrepo.LookAtPush(ctx, p.repo, in.Remote, in.SetUpstream); err == nil {
 			e.Title = pushTitle(plan)
 		}
 		return in, e, nil

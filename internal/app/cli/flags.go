@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/always"
 )
 
 // define names the flags of a command.
@@ -67,6 +69,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
+		f.IntVar(&c.days, "days", always.DefaultDays, "with suggest: how many days of the audit log are looked at")
 	case "audit":
 		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
 		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")

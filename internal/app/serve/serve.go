@@ -233,7 +233,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 			Review: w.Home.Queue, NoReview: w.Home.QueueErr,
 			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Knowledge: index,
 			MCP: mcpServers{w.Sources, c.Settings}, Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
-			Setup: c.setup(), Agents: c.server.agents,
+			Setup: c.setup(), Agents: c.server.agents, Always: forGood{RulesOf(w)},
 		},
 		Lifecycle: o, Bus: c.Bus, ShownChanged: c.desk.shownChanged(),
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -120,6 +121,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Irrecoverable: irrecoverable(c.bound.Effects, c.line) != "",
 		Rememberable:  v.Remember,
 		Pattern:       hide(listPatterns(pattern)),
+		Always:        c.forGood(v),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	if own := c.req.own; own != nil {
@@ -172,6 +174,19 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Detail = strings.TrimSuffix(a.Reason+"\n\n"+a.Body, "\n\n")
 	return a
+}
+
+// forGood is how the commands of a line begin that a rule for good may allow, if one rule
+// would have answered the question.
+func (c *call) forGood(v policy.Verdict) string {
+	if !v.Remember || c.line == nil {
+		return ""
+	}
+	list := c.line.patterns()
+	if len(list) != 1 || shell.CheckKnown(strings.Fields(list[0])) != nil {
+		return ""
+	}
+	return list[0]
 }
 
 // hashChange adds all of a change, each part with its length, so that no two

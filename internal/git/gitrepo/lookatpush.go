@@ -18,7 +18,7 @@ type PushPlan struct {
 }
 
 // LookAtPush says what Push would do.
-func (r *Repo) LookAtPush(ctx context.Context, remote string, setUpstream bool) (PushPlan, error) {
+func LookAtPush(ctx context.Context, r *Repo, remote string, setUpstream bool) (PushPlan, error) {
 	branch, err := currentBranch(ctx, r.Git)
 	if err != nil {
 		return PushPlan{}, err
@@ -54,18 +54,18 @@ func (r *Repo) LookAtPush(ctx context.Context, remote string, setUpstream bool) 
 }
 
 // CurrentBranch is the branch that HEAD is on; "" when it is on none.
-func (r *Repo) CurrentBranch(ctx context.Context) (string, error) {
+func CurrentBranch(ctx context.Context, r *Repo) (string, error) {
 	return currentBranch(ctx, r.Git)
 }
 
 // StagedCount is how many files a commit would change.
-func (r *Repo) StagedCount(ctx context.Context) (int, error) {
+func StagedCount(ctx context.Context, r *Repo) (int, error) {
 	list, err := r.stagedByGit(ctx, "")
 	return len(list), err
 }
 
 // LookAtPull says what Pull would bring where: the upstream, and the branch that follows it.
-func (r *Repo) LookAtPull(ctx context.Context) (upstream, branch string, err error) {
+func LookAtPull(ctx context.Context, r *Repo) (upstream, branch string, err error) {
 	if branch, err = currentBranch(ctx, r.Git); err != nil {
 		return "", "", err
 	}
