@@ -3,8 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"text/tabwriter"
+
+	"golang.org/x/term"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
@@ -53,7 +56,8 @@ func suggestPolicy(ctx context.Context, c *cli) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if !onlyTerminal(c.Streams) {
+	in, isFile := c.In.(*os.File)
+	if _, shown := c.Out.(visible); !shown || !isFile || !term.IsTerminal(int(in.Fd())) || !canAsk() {
 		return nil
 	}
 	return offerRule(ctx, c, list)

@@ -12,6 +12,11 @@ export function scopes(a: ApproveParams): Scope[] {
   return a.irrecoverable || a.rememberable === false ? ['once'] : a.pattern ? ['once', 'session', 'pattern'] : ['once', 'session'];
 }
 
+/** How commands begin that a rule can allow for good, if there is such a rule. */
+export function forGood(a: ApproveParams): string | undefined {
+  return a.irrecoverable || a.rememberable === false ? undefined : a.always?.prefix.join(' ');
+}
+
 /** Who asks: the agent, through those that it works for. */
 export function asker(a: ApproveParams): string {
   const path = a.agentPath?.length ? a.agentPath : [a.session];

@@ -12,7 +12,7 @@ import { checkFromPage } from '../../src/manage/rows';
 import { metricRows } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
 import { fragments, parsePatch, patched } from '../../src/questions/patch';
-import { asker, dialogText, documentText, grave, messageText, scopes } from '../../src/questions/text';
+import { asker, dialogText, documentText, forGood, grave, messageText, scopes } from '../../src/questions/text';
 import { asWritten as t } from '../../src/words';
 import { argumentsOf, fields, formHtml, resultText } from '../../src/tools/form';
 
@@ -122,6 +122,14 @@ test('a yes is offered for as long as it can hold', () => {
   assert.deepEqual(scopes(ask({ pattern: 'go test *', rememberable: false })), ['once']);
   assert.deepEqual(scopes(ask({ pattern: 'go test *', irrecoverable: true })), ['once']);
   assert.deepEqual(scopes(ask({ irrecoverable: true })), ['once']);
+});
+
+test('a rule for good is offered only where the server has one', () => {
+  const always = { prefix: ['go', 'test'], decision: 'allow', rest: 'known' };
+  assert.equal(forGood(ask({ always })), 'go test');
+  assert.equal(forGood(ask({ pattern: 'go test *' })), undefined);
+  assert.equal(forGood(ask({ always, irrecoverable: true })), undefined);
+  assert.equal(forGood(ask({ always, rememberable: false })), undefined);
 });
 
 test('a message begins with what would be done, and says why', () => {
