@@ -243,6 +243,7 @@ type AnswerArgs struct {
 	Outcome string         `json:"outcome"`
 	Scope   dispatch.Scope `json:"scope,omitempty"`
 	Typed   string         `json:"typed,omitempty"`
+	Reason  string         `json:"reason,omitempty"` // for the agent
 }
 
 // Answer answers the question with that id, or the oldest one for "".
@@ -258,6 +259,7 @@ func (a *Approvals) Answer(r AnswerArgs) error {
 		if !a.remove(q) {
 			break
 		}
+		answer.Reason = r.Reason
 		q.answer <- answer
 		return nil
 	}

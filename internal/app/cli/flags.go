@@ -60,6 +60,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.resume, "resume", "", "with run: go on with this conversation, which the agent had before; agent sessions lists them")
 		f.BoolVar(&c.yes, "yes", false, "with run and sessions: allow what the agent sees of yours, without being asked")
 		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
+		f.StringVar(&c.reason, "reason", "", "with answer: why not, for the agent")
 		c.eval.define(f)
 	case "trust":
 		f.StringVar(&c.hash, "hash", "", "with yes: take what has this hash, which sidecar-ls trust prints, and nothing else")

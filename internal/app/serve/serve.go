@@ -136,6 +136,7 @@ func (s *Server) open(st server.Start) {
 		}
 	}
 	s.agents = NewAgents(o.Program)
+	s.agents.seat = s.seat
 	o.User = s.agents.Through(o.User)
 	c := app.NewClient(o)
 	s.trust = newTrustAsker(c, s.seat)
