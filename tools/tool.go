@@ -171,6 +171,7 @@ type Page struct {
 // method Effects() Effects.
 type Effects struct {
 	ReadOnly      bool     // this call changes nothing although its tool could
+	Title         string   // what would be done, for the person who is asked, where the tool knows more of it than Command says
 	Command       string   // the line that would be run
 	Shell         bool     // Command is read by a shell: policy looks at each command in it
 	Background    bool     // Command goes on after the call

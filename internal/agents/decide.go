@@ -11,7 +11,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
-// decide answers a permission by the policy; "" leaves it to people. What an agent
+// decide answers a permission by the policy; "" leaves it to people, and then by is why they
+// are asked. What an agent
 // asks about, it does itself in its world: edits become pending there whatever is
 // answered, so that the policy says as much about them as if we made them.
 func (c *external) decide(ctx context.Context, r acp.PermissionRequest) (option, by string) {
@@ -25,10 +26,14 @@ func (c *external) decide(ctx context.Context, r acp.PermissionRequest) (option,
 			return r.Options[i].ID, "policy: " + rule
 		}
 	}
-	return "", ""
+	if outcome != policy.Ask || rule == "" {
+		rule = "no rule of yours decides what the agent asks for"
+	}
+	return "", rule
 }
 
-// judge says what the policy has for a call of the agent's.
+// judge says what the policy has for a call of the agent's: by which rule, or, of a question,
+// why.
 func (c *external) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, string) {
 	if ours(t) {
 		return policy.Allow, "the tool asks for itself"
@@ -40,11 +45,11 @@ func (c *external) judge(ctx context.Context, t acp.ToolCall) (policy.Outcome, s
 		return c.edits(ctx, t)
 	case "execute":
 		if line := command(t); line != "" {
-			outcome, rule := c.explain(ctx, "run_command", map[string]string{"command": line})
-			if rule == "command.hidden" { // an answer has no reason here, and the rest of the line may be wanted
-				return policy.Ask, ""
+			e := c.explain(ctx, "run_command", map[string]string{"command": line})
+			if e.Rule == "command.hidden" { // an answer has no reason here, and the rest of the line may be wanted
+				return policy.Ask, e.Reason
 			}
-			return outcome, rule
+			return e.Decision, why(e)
 		}
 	}
 	return policy.Ask, ""
@@ -62,14 +67,14 @@ func (c *external) edits(ctx context.Context, t acp.ToolCall) (policy.Outcome, s
 		if !ok {
 			return policy.Deny, "outside of the workspace"
 		}
-		outcome, why := c.explain(ctx, "write_file", map[string]string{"path": name, "content": "\n"})
+		e := c.explain(ctx, "write_file", map[string]string{"path": name, "content": "\n"})
 		switch {
-		case outcome == policy.Deny:
-			return outcome, why
-		case outcome == policy.Ask:
-			worst, rule = outcome, why
+		case e.Decision == policy.Deny:
+			return e.Decision, why(e)
+		case e.Decision == policy.Ask:
+			worst, rule = e.Decision, why(e)
 		case rule == "":
-			rule = why
+			rule = why(e)
 		}
 	}
 	return worst, rule
@@ -89,16 +94,24 @@ func touched(t acp.ToolCall) (paths []string) {
 }
 
 // explain asks the gate what it would decide.
-func (c *external) explain(ctx context.Context, tool string, arguments map[string]string) (policy.Outcome, string) {
+func (c *external) explain(ctx context.Context, tool string, arguments map[string]string) dispatch.Explanation {
 	args, err := json.Marshal(arguments)
 	if err != nil {
-		return policy.Ask, ""
+		return dispatch.Explanation{Decision: policy.Ask}
 	}
 	e, err := c.m.o.Gate().Explain(ctx, dispatch.Request{Name: tool, Arguments: args, Session: c.session.ID})
 	if err != nil {
-		return policy.Ask, ""
+		return dispatch.Explanation{Decision: policy.Ask}
 	}
-	return e.Decision, e.Rule
+	return e
+}
+
+// why is the rule that decided, or of a question the reason, which people read.
+func why(e dispatch.Explanation) string {
+	if e.Decision == policy.Ask {
+		return e.Reason
+	}
+	return e.Rule
 }
 
 // ours reports whether a call is one of our tools, which the gate judges when it is made.

@@ -28,8 +28,8 @@ func (w world) ReadFile(ctx context.Context, _, path string) (string, error) {
 	if !ok {
 		return "", acp.Errorf(acp.CodeInvalidParams, "%s is outside of the workspace", path)
 	}
-	if outcome, why := w.explain(ctx, "read_file", map[string]string{"path": name}); outcome != policy.Allow {
-		return "", acp.Errorf(acp.CodeInvalidParams, "reading %s is not allowed: %s", name, why)
+	if e := w.explain(ctx, "read_file", map[string]string{"path": name}); e.Decision != policy.Allow {
+		return "", acp.Errorf(acp.CodeInvalidParams, "reading %s is not allowed: %s", name, e.Rule)
 	}
 	w.catchUp()
 	var text string
@@ -146,18 +146,21 @@ func (w world) Create(ctx context.Context, r acp.TerminalRequest) (acp.Terminal,
 
 // mayRun has the policy, or else a person, decide about a command line.
 func (w world) mayRun(ctx context.Context, line string) error {
-	outcome, why := w.explain(ctx, "run_command", map[string]string{"command": line})
-	if outcome == policy.Ask {
-		answer, _, err := w.run.Ask(ctx, conversation.Question{
-			Text: "Run: " + line, Options: []conversation.Option{{ID: "allow", Label: "Allow", Kind: "allow_once"}, {ID: "deny", Label: "Deny", Kind: "reject_once"}},
-		})
-		if err == nil && answer == "allow" {
-			return nil
-		}
-		outcome, why = policy.Deny, "the user did not allow it"
+	e := w.explain(ctx, "run_command", map[string]string{"command": line})
+	switch e.Decision {
+	case policy.Allow:
+		return nil
+	case policy.Deny:
+		return acp.Errorf(acp.CodeInvalidParams, "the command is not run: %s", e.Rule)
 	}
-	if outcome == policy.Deny {
-		return acp.Errorf(acp.CodeInvalidParams, "the command is not run: %s", why)
+	yes := "allow"
+	q := conversation.Question{Text: "Run `" + line + "`?\n" + e.Reason, Irrecoverable: e.Rule == "irrecoverable"}
+	if q.Irrecoverable {
+		yes = confirmed
+	}
+	q.Options = []conversation.Option{{ID: yes, Label: "Allow", Kind: "allow_once"}, {ID: "deny", Label: "Deny", Kind: "reject_once"}}
+	if answer, _, err := w.run.Ask(ctx, q); err != nil || answer != yes {
+		return acp.Errorf(acp.CodeInvalidParams, "the command is not run: the user did not allow it")
 	}
 	return nil
 }

@@ -186,9 +186,13 @@ func (w *Workspace) newSources() *source.Manager {
 // reviewOf is where what no session in particular wrote waits for review.
 type reviewOf struct{ w *Workspace }
 
-func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) { return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line) }
+func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
+	return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line)
+}
 
-func (r reviewOf) GoOn(ctx context.Context, session, line, why string) error { return r.w.Dispatch.GoOn(ctx, session, line, why) }
+func (r reviewOf) GoOn(ctx context.Context, session, line, why string) error {
+	return r.w.Dispatch.GoOn(ctx, session, line, why)
+}
 
 // pending are the files with what is pending.
 func (w *Workspace) pending() workspace.Files {

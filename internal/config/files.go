@@ -56,10 +56,15 @@ func PutUser(key string, value []byte) error {
 	if err != nil {
 		return err
 	}
+	return putUser(src, func() ([]byte, error) { return Put(src, key, value) })
+}
+
+// putUser writes the user's file as it becomes.
+func putUser(src Source, become func() ([]byte, error)) error {
 	if src.Name == "" {
 		return errors.New("the system names no directory for the user's settings")
 	}
-	data, err := Put(src, key, value)
+	data, err := become()
 	if err != nil {
 		return err
 	}

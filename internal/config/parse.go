@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,6 +156,8 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 		ok := p.fields(where, e, map[string]func(where string, v jsontext.Value) bool{
 			"prefix":   p.intoList(&r.Prefix),
 			"decision": p.oneOf(&r.Decision, outcomes...),
+			"rest":     p.oneOf(&r.Rest, rests...),
+			"in":       p.into(&r.In),
 			"match":    p.intoList(&r.Match),
 			"notMatch": p.intoList(&r.NotMatch),
 		})
@@ -164,6 +167,8 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 			p.wrong("%sneeds a prefix, the first words of the command", where)
 		case r.Decision == "":
 			p.wrong("%sneeds a decision: allow, ask or deny", where)
+		case r.In != "" && !filepath.IsAbs(r.In):
+			p.wrong("%sin: must be the whole path of a directory, not %s", where, cut(r.In))
 		default:
 			// A rule that its examples contradict may still forbid; to allow
 			// something it has to be understood.

@@ -22,6 +22,9 @@ var (
 	destinations = []string{"editor", "review"}
 )
 
+// rests are which words may follow those of a rule that allows.
+var rests = []string{"any", "known"}
+
 // CustomMode is a mode that a user made from a built-in one.
 type CustomMode struct {
 	Name        string
@@ -35,8 +38,16 @@ type CustomMode struct {
 type CommandRule struct {
 	Prefix   []string // argument vector
 	Decision string   // allow, ask or deny
+	Rest     string   // of an allow: any (or "") or known, which are the words that may follow
+	In       string   // a directory: it holds only in its workspace; "": everywhere
 	Match    []string // command lines that the rule must match
 	NotMatch []string // command lines that it must not match
+}
+
+// Holds reports whether a rule holds in a workspace with these folders, the first of which is
+// where commands begin.
+func (r CommandRule) Holds(folders []string) bool {
+	return r.In == "" || len(folders) > 0 && realPath(r.In) == realPath(folders[0])
 }
 
 // kind is what the code knows about a Type.

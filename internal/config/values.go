@@ -80,6 +80,8 @@ var shapes = map[Type]shape{
 	CommandRules: {"a list of rules", []part{
 		{"prefix", "required: the first words of the command"},
 		{"decision", "required: `allow`, `ask` or `deny`"},
+		{"rest", "of an `allow`, which words may follow: `any` (default), or `known`, which are operands and options that name no program or file to write, as for *Allow … for this session*"},
+		{"in", "a directory: the rule holds only in its workspace"},
 		{"match, notMatch", "examples, which are checked"},
 	}, ""},
 }

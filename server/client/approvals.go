@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,7 @@ func (a *Approvals) askDirectly(ctx context.Context, q *Approval) (dispatch.Answ
 	err := a.client.Call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
 		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable, Pattern: q.Pattern,
-		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires,
+		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires, Always: alwaysRule(q.Always),
 	}, &r)
 	if err != nil {
 		return dispatch.Answer{}, err
@@ -242,6 +243,7 @@ type AnswerArgs struct {
 	Outcome string         `json:"outcome"`
 	Scope   dispatch.Scope `json:"scope,omitempty"`
 	Typed   string         `json:"typed,omitempty"`
+	Reason  string         `json:"reason,omitempty"` // for the agent
 }
 
 // Answer answers the question with that id, or the oldest one for "".
@@ -257,6 +259,7 @@ func (a *Approvals) Answer(r AnswerArgs) error {
 		if !a.remove(q) {
 			break
 		}
+		answer.Reason = r.Reason
 		q.answer <- answer
 		return nil
 	}
@@ -284,6 +287,21 @@ type approveParams struct {
 	ID            string              `json:"id"`
 	Hash          string              `json:"hash"`
 	ExpiresAt     time.Time           `json:"expiresAt"`
+	Always        *ruleForGood        `json:"always,omitempty"` // what sidecar.policy.allowAlways can be asked for
+}
+
+// ruleForGood is a rule as that command takes it.
+type ruleForGood struct {
+	Prefix   []string `json:"prefix"`
+	Decision string   `json:"decision"`
+	Rest     string   `json:"rest"`
+}
+
+func alwaysRule(pattern string) *ruleForGood {
+	if pattern == "" {
+		return nil
+	}
+	return &ruleForGood{strings.Fields(pattern), "allow", "known"}
 }
 
 type approveResult struct {

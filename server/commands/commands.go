@@ -23,6 +23,8 @@ func Table() []Command {
 		row("sidecar.tools.read", "Next page of a result", dispatcher, readPage),
 		row("sidecar.tools.metrics", "Show call statistics", dispatcher, metrics),
 		row("sidecar.policy.explain", "Explain the policy for a call", dispatcher, explain),
+		row("sidecar.policy.suggest", "Suggest command rules", always, suggestRules),
+		row("sidecar.policy.allowAlways", "Always allow commands", all, allowAlways),
 
 		row("sidecar.review.list", "List the pending edits", queue, review.List),
 		row("sidecar.review.diff", "Get the diff of the pending edits", queue, review.Diff),

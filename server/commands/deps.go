@@ -109,6 +109,10 @@ func setup(d *Deps) (Setup, error) {
 	return part(d.Setup, errors.New("this server sets up no clients; run `sidecar-ls setup` in a terminal"))
 }
 
+func always(d *Deps) (Always, error) {
+	return part(d.Always, errors.New("there are no rules: no folder is open in the editor"))
+}
+
 func settings(d *Deps) (Settings, error) { return part(d.Settings, errNoSessions) }
 
 func model(d *Deps) (Reports, error) {

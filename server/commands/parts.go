@@ -38,10 +38,34 @@ type Parts struct {
 	Plugins   Plugins // of the workspace
 	Hooks     Hooks
 	Setup     Setup // puts this program into agents and editors
+	Always    Always
 	Agents    Agents
 
 	// StateDir is a directory for files that are shown to the user.
 	StateDir string
+}
+
+// Always proposes command rules that allow for good, and writes one.
+type Always interface {
+	// Suggest lists rules by the questions of the last days; 0 are the default.
+	Suggest(days int) (any, error)
+	// Plan says what writing a rule would mean. An error says why there is no such rule.
+	Plan(rule AlwaysRule, scope string) (AlwaysPlan, error)
+}
+
+// AlwaysRule is a rule as a person allows it.
+type AlwaysRule struct {
+	Prefix   []string `json:"prefix"`
+	Decision string   `json:"decision,omitempty"`
+	Rest     string   `json:"rest,omitempty"`
+}
+
+// AlwaysPlan is what a person decides about.
+type AlwaysPlan struct {
+	Title, Reason, Body string
+	File                string
+	Figures             any
+	Write               func() error
 }
 
 // Settings are what the settings say about sessions and documents.

@@ -86,6 +86,7 @@ func carryOut(ctx context.Context, ask *client.Approvals, command, title string,
 }
 
 func agree(ctx context.Context, ask *client.Approvals, command, title string, args any, p SetupPlan) error {
+	const why = "It changes settings of another program, which you can take back"
 	var detail strings.Builder
 	for _, text := range p.Replaces {
 		detail.WriteString("Careful: " + text + ". It is replaced; undo brings it back.\n")
@@ -104,7 +105,7 @@ func agree(ctx context.Context, ask *client.Approvals, command, title string, ar
 	}
 	hash := sha256.Sum256([]byte(title + detail.String()))
 	answer, err := ask.Approve(ctx, dispatch.Ask{
-		ID: rand.Text(), Session: "default", AgentPath: []string{}, Tool: command, Title: title, Body: detail.String(), Detail: detail.String(),
+		ID: rand.Text(), Session: "default", AgentPath: []string{}, Tool: command, Title: title, Reason: why, Body: detail.String(), Detail: why + "\n\n" + detail.String(),
 		Arguments: data, Effects: dispatch.EffectList{Access: tools.Edit, Writes: paths}, Hash: hex.EncodeToString(hash[:]),
 	})
 	switch {

@@ -27,11 +27,11 @@ type branchArgs struct {
 func (a branchArgs) Effects() tools.Effects {
 	switch a.Action {
 	case "create":
-		return tools.Effects{Command: commandLine("git", "branch", a.Name)}
+		return tools.Effects{Title: "Create the branch " + a.Name, Command: commandLine("git", "branch", a.Name)}
 	case "switch":
-		return tools.Effects{Command: commandLine("git", "switch", a.Name)}
+		return tools.Effects{Title: "Switch to the branch " + a.Name, Command: commandLine("git", "switch", a.Name)}
 	case "delete":
-		return tools.Effects{Command: commandLine("git", "branch", "-d", a.Name)}
+		return tools.Effects{Title: "Delete the branch " + a.Name, Command: commandLine("git", "branch", "-d", a.Name)}
 	}
 	return tools.Effects{ReadOnly: true, Command: "git branch --list"}
 }

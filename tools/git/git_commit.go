@@ -48,7 +48,7 @@ type CommitInfo struct {
 }
 
 func newCommit(d Deps) *tools.Tool {
-	return tools.NewExecEdit(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "git_commit", Title: "Git commit", Example: `{"message": "Raise the limit to 20\n\nTen was too few for large projects."}`, Description: commitDoc,
 		Category: category, Core: true, Tags: []string{"save", "history"}, Timeout: withPrograms, SeesDisk: true,
 		Output: CommitInfo{}, Wrote: "git_commit", Also: []tools.Form{{When: "where commits wait for a batch", Of: tools.Queued{}}},
@@ -77,6 +77,26 @@ func newCommit(d Deps) *tools.Tool {
 		info := CommitInfo{Hash: done.Hash, Subject: done.Subject, Files: p.committed(done.Files), Notes: append(done.Notes, hooks.said()...)}
 		return tools.Result{Text: info.text(), Structured: info}, hooks.changes(), nil
 	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in commitArgs) (commitArgs, tools.Effects, error) {
+		e := in.Effects()
+		e.Title = d.commitTitle(ctx, files, in.Message)
+		return in, e, nil
+	})
+}
+
+// commitTitle is a commit in words, such as: Commit 2 files on main: Raise the limit.
+func (d Deps) commitTitle(ctx context.Context, files workspace.Files, message string) string {
+	subject, _, _ := strings.Cut(message, "\n")
+	title := "Commit"
+	if p, _, err := d.repository(ctx, files, ""); err == nil {
+		if n, err := gitrepo.StagedCount(ctx, p.repo); err == nil && n > 0 {
+			title += " " + tools.Count(n, "file")
+		}
+		if branch, err := gitrepo.CurrentBranch(ctx, p.repo); err == nil && branch != "" {
+			title += " on " + shown(branch)
+		}
+	}
+	return title + ": " + subject
 }
 
 // hold has a commit of all that is pending in the repository wait for its files, as one

@@ -30,7 +30,7 @@ func (a pullArgs) Effects() tools.Effects {
 }
 
 func newPull(d Deps) *tools.Tool {
-	return tools.NewExecEdit(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "git_pull", Title: "Git pull", Example: `{"rebase": true}`, Description: pullDoc,
 		Category: category, Tags: []string{"remote", "fetch", "merge", "rebase"}, Timeout: withPrograms, SeesDisk: true, Asks: true,
 		Output: gitrepo.PullResult{}, Wrote: "git_pull",
@@ -50,5 +50,16 @@ func newPull(d Deps) *tools.Tool {
 		writeChanges(&b, done.Files)
 		b.WriteString(notes(append(done.Notes, hooks.said()...)))
 		return tools.Result{Text: b.String(), Structured: done}, hooks.changes(), nil
+	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in pullArgs) (pullArgs, tools.Effects, error) {
+		e := in.Effects()
+		p, _, err := d.repository(ctx, files, "")
+		if err != nil {
+			return in, e, nil // the call says it
+		}
+		if from, branch, err := gitrepo.LookAtPull(ctx, p.repo); err == nil {
+			e.Title = "Pull " + shown(from) + " into " + shown(branch)
+		}
+		return in, e, nil
 	})
 }

@@ -34,7 +34,7 @@ func (a pushArgs) Effects() tools.Effects {
 }
 
 func newPush(d Deps) *tools.Tool {
-	return tools.NewExecEdit(tools.Def{
+	t := tools.NewExecEdit(tools.Def{
 		Name: "git_push", Title: "Git push", Example: `{"set_upstream": true}`, Description: pushDoc,
 		Category: category, Tags: []string{"remote", "upload"}, Timeout: withPrograms,
 		Output: gitrepo.PushResult{}, Wrote: "git_push",
@@ -54,4 +54,33 @@ func newPush(d Deps) *tools.Tool {
 		}
 		return tools.Result{Text: text + "\n" + notes(append(done.Notes, hooks.said()...)), Structured: done}, hooks.changes(), nil
 	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in pushArgs) (pushArgs, tools.Effects, error) {
+		e := in.Effects()
+		p, _, err := d.repository(ctx, files, "")
+		if err != nil {
+			return in, e, nil // the call says it
+		}
+		if plan, err := gitrepo.LookAtPush(ctx, p.repo, in.Remote, in.SetUpstream); err == nil {
+			e.Title = pushTitle(plan)
+		}
+		return in, e, nil
+	})
+}
+
+// pushTitle is a push in words, such as: Push main to origin, 2 commits.
+func pushTitle(p gitrepo.PushPlan) string {
+	to := p.Remote
+	if p.To != p.Branch {
+		to += "/" + p.To
+	}
+	title := "Push " + shown(p.Branch) + " to " + shown(to)
+	switch {
+	case p.New:
+		return title + ", as a new branch"
+	case p.Known && p.Commits == 0:
+		return title + ", no new commit"
+	case p.Known:
+		return title + ", " + tools.Count(p.Commits, "commit")
+	}
+	return title
 }

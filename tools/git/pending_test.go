@@ -83,6 +83,9 @@ func TestCommitHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := b.Plan(t.Context(), files); err != nil {
+			t.Fatal(err)
+		}
 		g := &gate{}
 		r, _, err := b.Run(t.Context(), &tools.Call{ID: "1", Session: "s", Files: files, Held: held, Gate: g})
 		return r, g, err

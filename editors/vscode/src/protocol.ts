@@ -83,8 +83,11 @@ export interface ApproveParams {
   rememberable?: boolean;
   /** What an answer with the scope pattern holds for, as it is to be shown; without it there is none to offer. */
   pattern?: string;
+  /** The rule that sidecar.policy.allowAlways can make of a yes; without it there is none to offer. */
+  always?: CommandRule;
   expiresAt: string;
 }
+export interface CommandRule { prefix: string[]; decision: string; rest?: string }
 export interface ApproveAnswer { outcome: 'allow' | 'deny'; scope?: Scope; reason?: string; typed?: string }
 
 /** The request sidecar/ask. */

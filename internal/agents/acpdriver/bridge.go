@@ -183,7 +183,7 @@ func (b *Bridge) Permission(ctx context.Context, r acp.PermissionRequest) (strin
 	}
 	if option == "" {
 		var err error
-		if option, by, err = b.ask(ctx, r, c); err != nil {
+		if option, by, err = b.ask(ctx, r, c, by); err != nil {
 			return "", err
 		}
 	}
@@ -197,8 +197,12 @@ func (b *Bridge) Permission(ctx context.Context, r acp.PermissionRequest) (strin
 	return option, nil
 }
 
-func (b *Bridge) ask(ctx context.Context, r acp.PermissionRequest, c conversation.Call) (option, by string, err error) {
+// ask asks people: first what would be done, then why they are asked.
+func (b *Bridge) ask(ctx context.Context, r acp.PermissionRequest, c conversation.Call, why string) (option, by string, err error) {
 	q := conversation.Question{Text: cmp.Or(c.Title, "May the agent do this?"), Call: &c}
+	if why != "" {
+		q.Text += "\n" + why
+	}
 	for _, o := range r.Options {
 		if o.ID != "" && !slices.ContainsFunc(q.Options, func(p conversation.Option) bool { return p.ID == o.ID }) {
 			q.Options = append(q.Options, conversation.Option{ID: o.ID, Label: o.Name, Kind: o.Kind})

@@ -196,13 +196,6 @@ func forkRun(ctx context.Context, c *cli) error {
 	return nil
 }
 
-func answerRun(ctx context.Context, c *cli) error {
-	if err := c.takes("answer", "a run, the id of a question and the answer", 3, 3); err != nil {
-		return err
-	}
-	return c.agents(ctx, agentAsk{Verb: "answer", Run: c.args[0], Question: c.args[1], Answer: c.args[2]}, nil, func(agentTold) {})
-}
-
 func endRun(verb string) func(context.Context, *cli) error {
 	return func(ctx context.Context, c *cli) error {
 		if err := c.takes(verb, "a run; sidecar-ls agent runs lists them", 1, 1); err != nil {

@@ -37,6 +37,7 @@ type agentAsk struct {
 	Prompt   string `json:"prompt,omitempty"`
 	Question string `json:"question,omitempty"`
 	Answer   string `json:"answer,omitempty"`
+	Reason   string `json:"reason,omitempty"` // of a no
 }
 
 // agentTold is a part of the answer. The last has Done, Error or Refused.
@@ -44,6 +45,7 @@ type agentTold struct {
 	Agents []agents.Info       `json:"agents,omitempty"`
 	Runs   []conversation.Info `json:"runs,omitempty"`
 
+	Waiting  []openQuestion      `json:"waiting,omitempty"`
 	Sessions *agents.EarlierPage `json:"sessions,omitempty"`
 	Opening  *loop.Opening       `json:"opening,omitempty"`
 
@@ -63,11 +65,17 @@ const byTerminal = "terminal"
 // converse does what a person asks of agents, and what they say while it follows a
 // run: an answer, a prompt, or that the agent is to stop.
 func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan agentAsk, tell func(agentTold)) error {
+	if ask.Verb == "answer" && ask.Run == "" {
+		return answerApproval(a, ask)
+	}
 	m, err := a.Manager()
 	if err != nil {
 		return err
 	}
 	switch ask.Verb {
+	case "waiting":
+		tell(agentTold{Waiting: whatWaits(a, m)})
+		return nil
 	case "list":
 		tell(agentTold{Agents: m.List()})
 		return nil
@@ -133,7 +141,7 @@ func converse(ctx context.Context, a *serve.Agents, ask agentAsk, more <-chan ag
 		if err := m.Wake(r); err != nil {
 			return err
 		}
-		return r.Answer(ask.Question, ask.Answer, byTerminal)
+		return answerRunning(r, ask)
 	case "fork":
 		fork, err := m.Fork(ctx, r, 0)
 		if err != nil {

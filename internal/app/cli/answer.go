@@ -22,7 +22,7 @@ func queries() []served {
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
 		outputList, outputAccept, outputDrop, portList, portMay, portOpen, portClose,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
-		knowledgeStatus, policyExplain, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
+		knowledgeStatus, policyExplain, policySuggest, policyAdd, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
 	}
 }
 

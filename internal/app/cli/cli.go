@@ -77,6 +77,7 @@ type cli struct {
 	logLevel string
 	logFile  string
 	expect   string
+	days     int
 	reason   string
 	line     string // a command line
 	query    auditlog.Query

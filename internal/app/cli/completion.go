@@ -312,7 +312,7 @@ func shadowCandidates(ctx context.Context, c *cli, done []string, begun string) 
 func policyWords(ctx context.Context, c *cli, done []string, begun string) []candidate {
 	switch {
 	case len(done) == 0:
-		return verbs("explain", "test")(ctx, c, done, begun)
+		return verbs("explain", "test", "suggest")(ctx, c, done, begun)
 	case done[0] == "explain":
 		return toolWords(ctx, c, done[1:], begun)
 	}

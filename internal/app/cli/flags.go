@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/always"
 )
 
 // define names the flags of a command.
@@ -58,6 +60,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.StringVar(&c.resume, "resume", "", "with run: go on with this conversation, which the agent had before; agent sessions lists them")
 		f.BoolVar(&c.yes, "yes", false, "with run and sessions: allow what the agent sees of yours, without being asked")
 		f.BoolVar(&c.all, "all", false, "with runs: those too that have ended")
+		f.StringVar(&c.reason, "reason", "", "with answer: why not, for the agent")
 		c.eval.define(f)
 	case "port":
 		f.BoolVar(&c.yes, "yes", false, "with open: don't ask")
@@ -69,6 +72,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "policy":
 		f.StringVar(&c.mode, "mode", "", "the mode of the call; by default that of the settings")
 		f.StringVar(&c.expect, "expect", "", "with test: allow, ask or deny; fail when a line is decided otherwise")
+		f.IntVar(&c.days, "days", always.DefaultDays, "with suggest: how many days of the audit log are looked at")
 	case "audit":
 		f.StringVar(&c.query.Tool, "tool", "", "with list: calls of this tool alone")
 		f.StringVar(&c.query.Session, "session", "", "with list: calls of this session alone")

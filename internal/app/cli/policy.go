@@ -29,8 +29,10 @@ func policyCommand(ctx context.Context, c *cli) error {
 		return explainPolicy(ctx, c)
 	case "test":
 		return testPolicy(ctx, c)
+	case "suggest":
+		return suggestPolicy(ctx, c)
 	}
-	return usagef("policy has the verbs explain and test")
+	return usagef("policy has the verbs explain, test and suggest")
 }
 
 // policyExplain asks what would be decided about calls in a mode.
@@ -126,6 +128,11 @@ func testPolicy(ctx context.Context, c *cli) error {
 		return usagef("--expect must be allow, ask or deny, not %q", c.expect)
 	}
 	lines := c.args[1:]
+	if len(lines) == 1 {
+		if rules, problems, is := rulesIn(lines[0]); is {
+			return testRules(c, lines[0], rules, problems)
+		}
+	}
 	if len(lines) == 1 && lines[0] == "-" {
 		lines = nil
 		in := bufio.NewScanner(c.In)
@@ -140,7 +147,7 @@ func testPolicy(ctx context.Context, c *cli) error {
 		}
 	}
 	if len(lines) == 0 {
-		return usagef("policy test takes lines for run_command, each as one argument, or - for lines on standard input")
+		return usagef("policy test takes lines for run_command, each as one argument, - for lines on standard input, or a file of command rules, whose examples it checks")
 	}
 	calls := callsToExplain{Mode: c.mode, Name: "run_command"}
 	for _, line := range lines {

@@ -190,6 +190,10 @@ func (p *runPrinter) ask(q conversation.Event) {
 		p.mu.Lock()
 		p.open = &q
 		p.mu.Unlock()
+		if tty, err := openTerminal(); err == nil {
+			ring(tty, asked(q))
+			_ = tty.Close()
+		}
 		fmt.Fprint(p.c.Err, asked(q))
 		if q.Irrecoverable {
 			fmt.Fprintln(p.c.Err, typeYes)
@@ -205,6 +209,7 @@ func (p *runPrinter) ask(q conversation.Event) {
 		fmt.Fprintf(p.c.Err, "%sIt waits for: sidecar-ls agent answer %s %s %s\n", asked(q), p.run, q.Question, strings.Join(ids, "|"))
 		return
 	}
+	ring(tty, asked(q))
 	go func() {
 		for {
 			text, err := readFrom(p.ctx, tty, asked(q)+prompt(q))
@@ -243,7 +248,7 @@ func (p *runPrinter) line(text string) {
 // howTo says how a question is answered.
 func howTo(q conversation.Event) string {
 	if q.Irrecoverable {
-		return "type yes or no"
+		return "type " + confirmed + " or no"
 	}
 	return "type the number of an answer"
 }

@@ -66,10 +66,11 @@ func (terminal) Approve(ctx context.Context, a dispatch.Ask) (dispatch.Answer, e
 	return dispatch.Answer{Allow: yes, Typed: text, Scope: dispatch.Once}, err
 }
 
-// confirmed is the answer that allows what can't be undone. Here a person types yes.
+// confirmed is what a person types to allow what can't be undone. In a terminal the whole word
+// yes does, too.
 const (
 	confirmed = "CONFIRM"
-	typeYes   = "It can't be undone. Type yes to allow it: "
+	typeYes   = "It can't be undone. Type " + confirmed + " to allow it: "
 )
 
 // terminalPeople puts a tool's question to the person who runs the command.

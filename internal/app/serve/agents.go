@@ -28,6 +28,7 @@ import (
 type Agents struct {
 	client  *app.Client
 	program string // this program's path
+	seat    *seat  // nil: no editor is asked
 
 	mu        sync.Mutex
 	closed    bool

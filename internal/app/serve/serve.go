@@ -137,6 +137,7 @@ func (s *Server) open(st server.Start) {
 		}
 	}
 	s.agents = NewAgents(o.Program)
+	s.agents.seat = s.seat
 	o.User = s.agents.Through(o.User)
 	c := app.NewClient(o)
 	s.trust = newTrustAsker(c, s.seat)
@@ -234,7 +235,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 			Review: w.Home.Queue, NoReview: w.Home.QueueErr,
 			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Ports: w.Confiner.Ports(), Knowledge: index,
 			MCP: mcpServers{w.Sources, c.Settings}, Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
-			Setup: c.setup(), Agents: c.server.agents,
+			Setup: c.setup(), Agents: c.server.agents, Always: forGood{RulesOf(w)},
 		},
 		Lifecycle: o, Bus: c.Bus, ShownChanged: c.desk.shownChanged(),
 	}

@@ -25,7 +25,7 @@ var table = map[string]need{
 	"tools": anyone, "tools list": anyone, "tools show": anyone,
 	"skill": anyone, "skill list": anyone, "skill show": anyone,
 	"knowledge": anyone, "knowledge status": anyone,
-	"policy": anyone, "policy explain": anyone,
+	"policy": anyone, "policy explain": anyone, "policy suggest": person, "policy add": person,
 
 	"review": person, "review list": person, "review diff": person, "review history": person,
 	"review accept": person, "review reject": person, "review undo": person, "review redo": person, "review verify": person,

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/events"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy/shell"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/diff"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -123,12 +124,13 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Irrecoverable: irrecoverable(c.bound.Effects, c.line) != "",
 		Rememberable:  v.Remember,
 		Pattern:       hide(listPatterns(pattern)),
+		Always:        c.forGood(v),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	if own := c.req.own; own != nil {
 		a.AgentPath = append(a.AgentPath, hide(own.Agent))
 		if c.req.tool == nil {
-			a.Title = hide(own.Agent) + " itself: " + a.Title
+			a.Title = strings.TrimSuffix(a.Title, "?") + " (by " + hide(own.Agent) + " itself)?"
 		}
 	}
 	for _, names := range [][]string{a.Effects.Writes, a.Effects.Reads, a.Effects.Hosts} {
@@ -138,7 +140,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Effects.Command = hide(a.Effects.Command)
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Change, c.bound.Effects.Warns)
+	fmt.Fprintf(sum, "%s\x00%s\x00%s\x00%s\x00%s\x00", c.tool.Name, c.req.Arguments, c.bound.Effects.Title, c.bound.Effects.Change, c.bound.Effects.Warns)
 	if w := c.bound.Effects.Writes; len(w.Files) > 0 {
 		fmt.Fprintf(sum, "%q %q\x00", w.Version, w.Files)
 	}
@@ -161,7 +163,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	switch {
 	case a.Diff != "":
 		a.Body = a.Diff
-	case a.Effects.Command != "" && toldWhole(a.Effects.Command):
+	case a.Effects.Command != "" && c.bound.Effects.Title == "" && toldWhole(a.Effects.Command):
 	case a.Effects.Command != "":
 		a.Body = a.Effects.Command
 	case c.bound.Effects.Change != "" && toldWhole(c.bound.Effects.Change):
@@ -175,6 +177,19 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	}
 	a.Detail = strings.TrimSuffix(a.Reason+"\n\n"+a.Body, "\n\n")
 	return a
+}
+
+// forGood is how the commands of a line begin that a rule for good may allow, if one rule
+// would have answered the question.
+func (c *call) forGood(v policy.Verdict) string {
+	if !v.Remember || c.line == nil {
+		return ""
+	}
+	list := c.line.patterns()
+	if len(list) != 1 || shell.CheckKnown(strings.Fields(list[0])) != nil {
+		return ""
+	}
+	return list[0]
 }
 
 // hashChange adds all of a change, each part with its length, so that no two
@@ -215,6 +230,8 @@ func title(t *tools.Tool, changes []workspace.Change, e tools.Effects) string {
 		name = "Call `" + t.Name + "`"
 	}
 	switch {
+	case e.Title != "":
+		return inTitle(e.Title) + "?"
 	case e.Command != "":
 		return "Run `" + inTitle(e.Command) + "`?"
 	case e.Change != "":

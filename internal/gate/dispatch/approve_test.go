@@ -174,6 +174,23 @@ func TestQuestionWords(t *testing.T) {
 	}
 }
 
+// A tool that knows more than its command line says it; the line is among the details, and
+// whoever allowed one title has not allowed another. Control: a tool that doesn't.
+func TestToolsTitle(t *testing.T) {
+	r := newRig(t, "cautious")
+	r.person.answer = says(Answer{Allow: true})
+	for line, want := range map[string][2]string{
+		"title Push main to origin, 2 commits": {"Push main to origin, 2 commits?", "title Push main to origin, 2 commits"},
+		"make":                                 {"Run `make`?", ""},
+	} {
+		r.call(t, "sh", `{"line":"`+line+`"}`)
+		a := r.person.asked[len(r.person.asked)-1]
+		if a.Title != want[0] || a.Body != want[1] || a.Reason != "the mode cautious asks before commands" || a.Detail != strings.TrimSuffix(a.Reason+"\n\n"+a.Body, "\n\n") {
+			t.Errorf("%q\n%q\n%q", a.Title, a.Detail, a.Body)
+		}
+	}
+}
+
 // Where what commands delete comes back with the review, it is not called lost.
 func TestHeldIsNotLost(t *testing.T) {
 	for _, test := range []struct {

@@ -192,6 +192,9 @@ func (in shellIn) Effects() tools.Effects { return tools.Effects{Command: in.Com
 
 func (l lineIn) Effects() tools.Effects {
 	e := tools.Effects{Command: l.Line, ReadOnly: l.Line == "list"}
+	if what, ok := strings.CutPrefix(l.Line, "title "); ok {
+		e.Title = what
+	}
 	if l.Line == "destroy" {
 		e.Irrecoverable = "destroys everything"
 	}

@@ -24,11 +24,11 @@ func TestPermit(t *testing.T) {
 	}{
 		"a read":                        {"review", "look", `{"path":"a.txt"}`, nil, "", policy.ByMode, ""},
 		"a secret file":                 {"autonomous", "look", `{"path":"keys/server.key"}`, nil, tools.SensitivePath, policy.ByRule, ""},
-		"a run, asked":                  {"cautious", "sh", `{"line":"make"}`, &Answer{Allow: true}, "", policy.ByUser, "Agent itself: "},
-		"a run, denied":                 {"cautious", "sh", `{"line":"make"}`, &Answer{Reason: "no"}, tools.NotApproved, policy.ByUser, "Agent itself: "},
+		"a run, asked":                  {"cautious", "sh", `{"line":"make"}`, &Answer{Allow: true}, "", policy.ByUser, "Run `make` (by Agent itself)?"},
+		"a run, denied":                 {"cautious", "sh", `{"line":"make"}`, &Answer{Reason: "no"}, tools.NotApproved, policy.ByUser, "Run `make` (by Agent itself)?"},
 		"a run, allowed":                {"autonomous", "sh", `{"line":"make"}`, nil, "", policy.ByMode, ""},
 		"an edit, of the editor":        {"autonomous", "put", `{"path":"a.txt","text":"two"}`, nil, "", policy.ByMode, ""},
-		"an edit, past the review":      {"review", "put", `{"path":"a.txt","text":"two"}`, &Answer{Allow: true}, "", policy.ByUser, "Agent itself: "},
+		"an edit, past the review":      {"review", "put", `{"path":"a.txt","text":"two"}`, &Answer{Allow: true}, "", policy.ByUser, "Change `a.txt` (by Agent itself)?"},
 		"an edit, past the batch":       {"audit", "put", `{"path":"a.txt","text":"two"}`, &Answer{}, tools.NotApproved, policy.ByUser, ""},
 		"an edit, in plan":              {"plan", "put", `{"path":"a.txt","text":"two"}`, nil, tools.Denied, policy.ByMode, ""},
 		"a protected file":              {"autonomous", "put", `{"path":".git/config","text":"two"}`, nil, tools.ProtectedPath, policy.ByRule, ""},
@@ -36,7 +36,7 @@ func TestPermit(t *testing.T) {
 		"arguments that ours can't do":  {"autonomous", "put", `{"file":"a.txt"}`, &Answer{Reason: "no"}, tools.NotApproved, policy.ByUser, "Agent uses its own Tool"},
 		"arguments that ours refuses":   {"autonomous", "visit", `{"line":"inside"}`, nil, tools.Denied, policy.ByRule, ""},
 		"a tool that is not there":      {"autonomous", "nothing", `{}`, &Answer{}, tools.NotApproved, policy.ByUser, ""},
-		"what can't be worked out here": {"autonomous", "stuck", `{"path":"a.txt"}`, &Answer{Allow: true}, "", policy.ByUser, "Agent itself: "},
+		"what can't be worked out here": {"autonomous", "stuck", `{"path":"a.txt"}`, &Answer{Allow: true}, "", policy.ByUser, "Stuck `a.txt` (by Agent itself)?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.mode)

@@ -179,6 +179,7 @@ type Ask struct {
 	Irrecoverable bool
 	Rememberable  bool   // an answer may hold for the session; else offering that would be a lie
 	Pattern       string // what an answer with the scope Pattern holds for, as it is shown; "": no such answer may be offered
+	Always        string // how commands begin that a rule for good may allow, which a person can make of the question; "": none may
 	Hash          string // of what is shown and would be done; an answer holds for it alone
 	Expires       time.Time
 }

@@ -123,7 +123,7 @@ func (s *Settings) read() []string {
 	for _, p := range wrong {
 		problems = append(problems, p.String())
 	}
-	ds, more := forDispatch(set)
+	ds, more := forDispatch(set, s.folders)
 	if s.options.Level != nil {
 		if err := s.options.Level.UnmarshalText([]byte(set.String("log.level"))); err != nil {
 			problems = append(problems, "sidecar.log.level: "+err.Error())
@@ -141,7 +141,7 @@ func (s *Settings) read() []string {
 }
 
 // forDispatch is the part of the settings that the dispatcher reads.
-func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
+func forDispatch(set *config.Settings, folders []string) (*dispatch.Settings, []string) {
 	var problems []string
 	d := dispatch.DefaultSettings()
 	d.Enabled = set.Bool("tools.enabled")
@@ -159,7 +159,10 @@ func forDispatch(set *config.Settings) (*dispatch.Settings, []string) {
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule
 	for _, r := range set.CommandRules() {
-		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision)})
+		if !r.Holds(folders) {
+			continue
+		}
+		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known"})
 	}
 	d.Commands = shell.MakeRules(rules)
 	d.Modes = map[string]policy.Mode{}

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { ApproveAnswer, ApproveParams, AskParams } from '../protocol';
 import { fragments, parsePatch, patched, type FilePatch, type Sides } from './patch';
-import { asker, dialogText, documentText, grave, scopes } from './text';
+import { asker, dialogText, documentText, forGood, grave, messageText, scopes } from './text';
 
 const t = vscode.l10n.t;
 
@@ -29,7 +29,7 @@ export class Questions {
   private readonly sides = new Map<string, string>(); // of the diffs of open questions, by their documents
   private readonly titles = new Map<string, string>(); // of the editors with several diffs, by the question
 
-  constructor(server: Server) {
+  constructor(private readonly server: Server) {
     server.requests.set('sidecar/approve', (params: ApproveParams, token: vscode.CancellationToken) =>
       this.put<ApproveAnswer>(token, answer => ({ kind: 'approve', id: params.id, params, answer })));
     server.requests.set('sidecar/ask', (params: AskParams, token: vscode.CancellationToken) =>
@@ -135,7 +135,7 @@ export class Questions {
       return;
     }
     const once = t('Allow'), session = t('Allow for Session'), deny = t('Deny'), show = t('Show');
-    const chosen = await vscode.window.showInformationMessage(`${asker(q.params)}: ${q.params.title}`, once, ...(scopes(q.params).includes('session') ? [session] : []), deny, show);
+    const chosen = await vscode.window.showInformationMessage(messageText(q.params, t), once, ...(scopes(q.params).includes('session') ? [session] : []), deny, show);
     if (!this.open.includes(q)) {
       if (chosen) {
         void vscode.window.setStatusBarMessage(t('This question was answered or has expired.'), 4000);
@@ -171,6 +171,19 @@ export class Questions {
     this.given.fire();
   }
 
+  // The server shows what the rule would have done, and asks. A yes to that is one to the question.
+  private async always(q: Question & { kind: 'approve' }, scope: 'workspace' | 'user'): Promise<void> {
+    try {
+      await this.server.execute('sidecar.policy.allowAlways', { rule: q.params.always, scope });
+    } catch (e) {
+      void vscode.window.showWarningMessage(e instanceof Error ? e.message : String(e));
+      return;
+    }
+    if (this.open.includes(q)) {
+      await this.allow(q, 'once');
+    }
+  }
+
   async deny(q: Question | undefined, ask = false): Promise<void> {
     if (q?.kind !== 'approve') {
       q?.answer(null);
@@ -199,6 +212,10 @@ export class Questions {
         { label: t('$(check) Allow once'), run: () => this.allow(q, 'once') },
         ...(scopes(q.params).includes('session') ? [{ label: t('$(check-all) Allow for this session'), detail: q.params.effects.command, run: () => this.allow(q, 'session') }] : []),
         ...(scopes(q.params).includes('pattern') ? [{ label: t('$(symbol-parameter) Allow `{0}` for this session', q.params.pattern ?? ''), detail: q.params.effects.writes?.join(', '), run: () => this.allow(q, 'pattern') }] : []),
+        ...(forGood(q.params) ? [
+          { label: t('$(verified) Always allow `{0} …` in this workspace…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'workspace') },
+          { label: t('$(verified-filled) Always allow `{0} …` everywhere…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'user') },
+        ] : []),
         { label: t('$(x) Deny'), run: () => this.deny(q) },
         { label: t('$(comment) Deny with a reason…'), run: () => this.deny(q, true) },
         ...(q.params.diff ? [{ label: t('$(diff) Show the diff'), run: () => this.show(q) }] : []),

@@ -12,6 +12,11 @@ export function scopes(a: ApproveParams): Scope[] {
   return a.irrecoverable || a.rememberable === false ? ['once'] : a.pattern ? ['once', 'session', 'pattern'] : ['once', 'session'];
 }
 
+/** How commands begin that a rule can allow for good, if there is such a rule. */
+export function forGood(a: ApproveParams): string | undefined {
+  return a.irrecoverable || a.rememberable === false ? undefined : a.always?.prefix.join(' ');
+}
+
 /** Who asks: the agent, through those that it works for. */
 export function asker(a: ApproveParams): string {
   const path = a.agentPath?.length ? a.agentPath : [a.session];
@@ -23,6 +28,12 @@ export const reason = (a: ApproveParams): string => {
   const [why = ''] = a.detail.split('\n\n'), body = a.diff ?? a.effects.command;
   return why === body || a.diff && why.startsWith('---') ? '' : why.charAt(0).toUpperCase() + why.slice(1);
 };
+
+/** What fits into a message without a dialog: what would be done, why it is asked, and who asks where that is an agent. */
+export function messageText(a: ApproveParams, t: Translate): string {
+  const [why = ''] = reason(a).split('\n'), one = asker(a);
+  return [a.title, why && (/[.!?:]$/.test(why) ? why : `${why}.`), one === 'default' ? '' : t('Asked by {0}.', one)].filter(Boolean).join(' ');
+}
 
 /** The facts behind a question, one a line; brief leaves out what its title or its buttons say. */
 export function facts(a: ApproveParams, t: Translate, brief = false): string[] {

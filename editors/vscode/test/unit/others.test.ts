@@ -12,7 +12,7 @@ import { checkFromPage } from '../../src/manage/rows';
 import { metricRows } from '../../src/metrics';
 import type { ApproveParams, CallEvent, ToolInfo } from '../../src/protocol';
 import { fragments, parsePatch, patched } from '../../src/questions/patch';
-import { asker, dialogText, documentText, grave, scopes } from '../../src/questions/text';
+import { asker, dialogText, documentText, forGood, grave, messageText, scopes } from '../../src/questions/text';
 import { asWritten as t } from '../../src/words';
 import { argumentsOf, fields, formHtml, resultText } from '../../src/tools/form';
 
@@ -122,6 +122,21 @@ test('a yes is offered for as long as it can hold', () => {
   assert.deepEqual(scopes(ask({ pattern: 'go test *', rememberable: false })), ['once']);
   assert.deepEqual(scopes(ask({ pattern: 'go test *', irrecoverable: true })), ['once']);
   assert.deepEqual(scopes(ask({ irrecoverable: true })), ['once']);
+});
+
+test('a rule for good is offered only where the server has one', () => {
+  const always = { prefix: ['go', 'test'], decision: 'allow', rest: 'known' };
+  assert.equal(forGood(ask({ always })), 'go test');
+  assert.equal(forGood(ask({ pattern: 'go test *' })), undefined);
+  assert.equal(forGood(ask({ always, irrecoverable: true })), undefined);
+  assert.equal(forGood(ask({ always, rememberable: false })), undefined);
+});
+
+test('a message begins with what would be done, and says why', () => {
+  const edit = ask({ title: 'Change `a.txt`?', detail: 'the mode asks\n\n--- a/a.txt', diff: '--- a/a.txt' });
+  assert.equal(messageText(edit, t), 'Change `a.txt`? The mode asks.');
+  assert.equal(messageText({ ...edit, agentPath: ['main', 'helper'] }, t), 'Change `a.txt`? The mode asks. Asked by main › helper.');
+  assert.equal(messageText(ask({ title: 'Change `a.txt`?', detail: '--- a/a.txt', diff: '--- a/a.txt' }), t), 'Change `a.txt`?', 'control: no reason is known');
 });
 
 test('a dialog shows who asks, the facts, and as much of the diff as fits', () => {

@@ -16,6 +16,7 @@ import (
 type Rule struct {
 	Prefix   []string
 	Decision policy.Outcome
+	Known    bool // of an allow: the words that follow must be such as are known for these first words; see known.go
 }
 
 // deny reports whether a rule denies anything.
@@ -171,7 +172,7 @@ func (j *Judge) Decide(text string, l *Line) Verdict {
 
 // command decides on one simple command of a line that sets those variables.
 func (j *Judge) command(c Command, set []Assign) Part {
-	p := j.rules(c)
+	p := j.rules(c, set)
 	if p.Outcome != "" {
 		return p
 	}
@@ -256,13 +257,13 @@ func (c Command) names(r Rule) bool {
 // again.
 func (p Part) memorable() bool { return p.Rule != "command.variable" }
 
-// rules decides on a command by itself.
-func (j *Judge) rules(c Command) Part {
+// rules decides on a command by itself, in a line that sets those variables.
+func (j *Judge) rules(c Command, set []Assign) Part {
 	p := Part{Text: c.Text}
-	if r, n := j.rule(c, policy.Deny); n > 0 {
+	if r, n := j.rule(c, set, policy.Deny); n > 0 {
 		return p.by(policy.Deny, "command.rule", "a rule denies "+r.String())
 	}
-	if r, n := j.rule(c, policy.Ask); n > 0 {
+	if r, n := j.rule(c, set, policy.Ask); n > 0 {
 		return p.by(policy.Ask, "command.rule", "a rule asks about "+r.String())
 	}
 	named := files(c)
@@ -288,7 +289,7 @@ func (j *Judge) rules(c Command) Part {
 	if own {
 		why, looked = sideEffect(c)
 	}
-	if r, n := j.rule(c, policy.Allow); n > 0 {
+	if r, n := j.rule(c, set, policy.Allow); n > 0 {
 		if bad := guard(c, n); bad != "" {
 			return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
 		}
@@ -336,9 +337,9 @@ func (p Part) by(o policy.Outcome, rule, reason string) Part {
 
 // rule returns the longest rule with that decision that c begins with, and
 // how many words it has.
-func (j *Judge) rule(c Command, d policy.Outcome) (best Rule, words int) {
+func (j *Judge) rule(c Command, set []Assign, d policy.Outcome) (best Rule, words int) {
 	for _, r := range j.Rules[c.Program()] {
-		if r.Decision == d && len(r.Prefix) > words && c.begins(r.Prefix, d) {
+		if r.Decision == d && len(r.Prefix) > words && c.begins(r.Prefix, d) && (!r.Known || d != policy.Allow || j.goesOnAsKnown(r, c, set)) {
 			best, words = r, len(r.Prefix)
 		}
 	}

@@ -50,13 +50,19 @@ func TestTerminalAsks(t *testing.T) {
 		return string(all), out.String()
 	}
 	which := []string{"call", "ask_user", "question=Which database?", "options=SQLite", "options=PostgreSQL"}
+	lost := []string{"call", "run_command", "command=rm -rf nothing && echo do''ne"}
 	for name, c := range map[string]struct {
 		typed   string
 		args    []string
 		shown   string
 		printed string
 	}{
-		"an approval":        {"y\n", []string{"call", "write_file", "path=a.txt", "content=x"}, "Allow? [y/N]", "created a.txt"},
+		"an approval":           {"y\n", []string{"call", "write_file", "path=a.txt", "content=x"}, "Allow? [y/N]", "created a.txt"},
+		"can't be undone":       {"CONFIRM\n", lost, "nothing && echo do''ne`?\r\nIt can't be undone: rm deletes", "done"},
+		"can't be undone, yes":  {"yes\n", lost, "Type CONFIRM to allow it: ", "done"},
+		"can't be undone, y":    {"y\n", lost, "Type CONFIRM to allow it: ", "not_approved"},
+		"can't be undone, case": {"confirm\n", lost, "Type CONFIRM to allow it: ", "not_approved"},
+
 		"an option":          {"2\n", which, "Which database?\r\n  1  SQLite\r\n  2  PostgreSQL\r\nNumber, or your own words: ", "PostgreSQL\n"},
 		"own words":          {"neither of them\n", which, "Number, or your own words: ", "neither of them\n"},
 		"without options":    {"a name\n", []string{"call", "ask_user", "question=What?"}, "What?\r\nAnswer: ", "a name\n"},

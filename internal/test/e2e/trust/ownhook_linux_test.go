@@ -94,7 +94,7 @@ func TestClaudeHook(t *testing.T) {
 	told("Bash", e2e.Object{"command": "git push origin"}, "sidecar-ls: ")
 	c.Turn().End()
 	c.Wait()
-	if len(d.Asked) != 2 || !strings.Contains(d.Asked[0], "Claude Code itself: Run `echo") {
+	if len(d.Asked) != 2 || !strings.Contains(d.Asked[0], "Run `echo") {
 		t.Errorf("the user was asked %q", d.Asked)
 	}
 	if got := r.File("a.txt"); got != "one\n" {
@@ -187,7 +187,7 @@ func TestClaudeApprove(t *testing.T) {
 	if len(d.Asked) != 3 {
 		t.Fatalf("the user was asked %q", d.Asked)
 	}
-	e2e.Contains(t, d.Asked[0], "Claude Code itself: Create `b.txt`?", "does not wait for review", "+two")
+	e2e.Contains(t, d.Asked[0], "Create `b.txt` (by Claude Code itself)?", "does not wait for review", "+two")
 	if _, err := os.Stat(filepath.Join(dir, "b.txt")); err == nil {
 		t.Error("what was denied is there")
 	}

@@ -32,7 +32,7 @@ var (
 	decidedLines = []string{
 		"review list", "review accept", "review reject", "review undo", "review verify", "review output list", "review output drop", "review output accept",
 		"shadow discard x", "shadow merge x", "plugin list", "plugin trust x", "audit list", "hook test PreToolUse", "mcp sign-in x",
-		"agent answer x y z", "agent run --yes scripted hello", "agent close x", "run --mode autonomous -- true", "run --profile none -- true",
+		"policy suggest", "policy suggest --days 3 --json", "agent answer", "agent answer x y z", "agent run --yes scripted hello", "agent close x", "run --mode autonomous -- true", "run --profile none -- true",
 	}
 	ownLines = []string{"trust yes", "trust", "acp --mode autonomous", "serve", "setup", "uninstall --list", "plugin new go x"}
 )
@@ -40,7 +40,7 @@ var (
 // decidedQueries are the same decisions, sent over the socket.
 var decidedQueries = []string{
 	"review accept", "review reject", "review undo", "review redo", "review verify", "review output accept", "review output drop", "review output list",
-	"plugin set", "plugin reload", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "a later one",
+	"plugin set", "plugin reload", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "policy suggest", "policy add", "a later one",
 }
 
 // attemptsOf makes a program that tries all of that. It prints what was not refused, and at the

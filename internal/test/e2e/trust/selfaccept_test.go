@@ -71,7 +71,7 @@ func selfAccept(r *e2e.Rig, server string) (tried, held, controls int) {
 		}
 	}
 	agent := e2e.AgentProcess(t, dir, e2e.MCPVersions[0], nil)
-	for _, name := range []string{"review accept", "sidecar.review.accept", "review.accept", "person"} {
+	for _, name := range []string{"review accept", "sidecar.review.accept", "review.accept", "person", "sidecar.policy.allowAlways", "policy.allowAlways", "policy_add", "sidecar.policy.suggest"} {
 		try("by the tool "+name, func() string {
 			text, _ := agent.Call(name, e2e.Object{})
 			return text
