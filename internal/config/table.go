@@ -153,6 +153,10 @@ var table = []Setting{
 		Help: "The shell for command lines on Windows. `bash` is that of Git for Windows, or another on PATH. `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7, `wsl` the bash of the default Linux of WSL. Nothing runs if the shell is missing. `auto` takes bash, else PowerShell 7, else Windows PowerShell, never WSL. Elsewhere it is always bash. Read with the first command.",
 	},
 	{
+		Key: "output.allow", Type: Strings, Scope: ScopeUser,
+		Help: "Directories of the workspace whose data comes through at the end of a command in `review` and `audit`, such as `build/reports`. Git must ignore it. Programs, scripts, web pages, links, deletions, and files that programs obey or that may hold secrets stay held, and the result says why. Nobody reviews the data, and a rejection doesn't take it back.",
+	},
+	{
 		Key: "output.quota", Type: Integer, Default: 0, Min: 0, Max: 1 << 20, Scope: ScopeUser,
 		Help: "How much command output may wait for review in a workspace, in MiB: ignored files and dependencies. Commands are refused above it. 0 means 4096, or a fifth of the free space if that is less.",
 	},

@@ -13,7 +13,7 @@ import (
 // exportOutput decides where output goes once no mount of the layer is in use.
 //
 // Where edits wait for review, so does output: it goes to the session's entry in the
-// output store. Where edits are applied it goes to the folder, if it was built of nothing
+// output store, but for data of directories that the user lets through. Where edits are applied it goes to the folder, if it was built of nothing
 // but the folder's own text. The rest stays in the session: were it moved and its source
 // rejected, make would say that all is up to date, and run what nobody accepted.
 func (w *world) exportOutput(f *found) (said []string) {
@@ -43,7 +43,8 @@ func (w *world) exportOutput(f *found) (said []string) {
 		}
 	}
 	said = append(said, w.export(toFolder, f.apart, waiting)...)
-	return append(said, w.hold(held, waiting)...)
+	held, passed := letThrough(w, held)
+	return append(append(said, passed...), w.hold(held, waiting)...)
 }
 
 // doubts reports whether output is of a command that was cut off, or has something of it.

@@ -1,7 +1,10 @@
 package world
 
 import (
+	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -73,4 +76,30 @@ func strip(dir *osfile.Dir) {
 			_ = unix.Fremovexattr(int(f.Fd()), name)
 		}
 	}
+}
+
+// showThrough has a directory of an upper layer no longer hide all of the directories below
+// it: each name that they have, and it has not, is hidden by itself, and so is what is in its
+// own directories.
+func showThrough(at string, low []string) error {
+	for _, dir := range low {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // there is nothing to hide
+		}
+		for _, e := range entries {
+			name := filepath.Join(at, e.Name())
+			info, err := os.Lstat(name)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				err = whiteout(name)
+			case err == nil && info.IsDir() && e.IsDir():
+				err = unix.Lsetxattr(name, opaqueName, []byte("y"), 0)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return unix.Lremovexattr(at, opaqueName)
 }

@@ -32,3 +32,5 @@ func isOpaque(*osfile.Dir) bool { return false }
 func opaque(string) bool { return false }
 
 func hideIn(*osfile.Dir, string) error { return errNoOverlay }
+
+func showThrough(string, []string) error { return errNoOverlay }

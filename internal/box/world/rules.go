@@ -17,8 +17,16 @@ func (o Options) rulesOf(v view) rules { return o.rulesIn(v.Abs(v.name("."))) }
 // count in every project; rules of the user and of the project take precedence.
 const byProducts = "__pycache__/\n*.py[co]\n.pytest_cache/\n.mypy_cache/\n.ruff_cache/\n.hypothesis/\n.coverage\n.nyc_output/\ncoverage/\n**/node_modules/.cache/\n.gradle/\n.tsbuildinfo\n"
 
-func (o Options) rulesIn(root string) (r rules) {
+func (o Options) rulesIn(root string) rules {
+	var r rules
 	r.AddUser([]byte(byProducts))
+	return o.addUsers(r, root)
+}
+
+// usersRules are those that come from elsewhere and that git knows, too.
+func (o Options) usersRules(root string) rules { return o.addUsers(rules{}, root) }
+
+func (o Options) addUsers(r rules, root string) rules {
 	if text := workspace.ReadUserIgnore(o.Ignores, root); text != nil {
 		r.AddUser(text)
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	// fifth of the free space where that is less.
 	Quota func() int64
 
+	Allowed Allowed // nil: no data goes to the folder where output is held
+
 	// Copied bounds a shadow without what git ignores, and Output that: what is more
 	// of it is left out, directory by directory.
 	Copied, Output Limits

@@ -76,9 +76,10 @@ type world struct {
 	// with how often.
 	unsettled map[string]int
 
-	left     map[string]bool // output that was said to stay
-	lastHeld string          // what was said last of output that is held
-	dirty    bool            // what was changed has not been harvested
+	left       map[string]bool // output that was said to stay
+	lastHeld   string          // what was said last of output that is held
+	lastPassed string          // and of what was let through
+	dirty      bool            // what was changed has not been harvested
 }
 
 func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }

@@ -123,7 +123,7 @@ func New(o Options) *Confiner {
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })
 	c.worlds = world.New(world.Options{
 		Box: c.box, Tracked: c.trackedFiles, Ignores: &gitrepo.UserIgnores{}, Quota: func() int64 { return int64(o.Settings.Now().Int("output.quota")) << 20 },
-		Left: c.takeAllLeft,
+		Allowed: allowedOutput{o.Settings}, Left: c.takeAllLeft,
 	})
 	for _, dir := range o.Folders {
 		if err := c.worlds.Sweep(dir); err != nil {

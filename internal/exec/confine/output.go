@@ -6,6 +6,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
+// allowedOutput is what the user lets through of output that is held.
+type allowedOutput struct{ settings Settings }
+
+// AllowedOutput implements world.Allowed.
+func (a allowedOutput) AllowedOutput() []string { return a.settings.Now().Strings("output.allow") }
+
 // HeldOutput lists the output that sessions hold, the newest first; session "" is all.
 func (c *Confiner) HeldOutput(session string) (list []workspace.Held, err error) {
 	list = []workspace.Held{}

@@ -83,3 +83,28 @@ func TestWritableAround(t *testing.T) {
 		})
 	}
 }
+
+// TestOutputAllowed: data of directories that the user has named comes through by itself, in
+// the modes that hold output; a project names none.
+func TestOutputAllowed(t *testing.T) {
+	const line = "mkdir -p build/reports; echo 1 > build/reports/a.csv; echo '#!/bin/sh' > build/reports/run; echo 2 > build/out"
+	on := func(r *e2e.Rig, name string) bool { _, err := os.Stat(filepath.Join(r.Dir, name)); return err == nil }
+	allow := e2e.Object{"output.allow": []string{"build/reports"}}
+	for _, mode := range []string{"review", "audit"} {
+		t.Run("the user, "+mode, func(t *testing.T) {
+			r := e2e.WorldRig(t, "overlay", map[string]string{".gitignore": "build/\n"}, allow)
+			r.Mode(mode)
+			r.Ran(line, "Moved to the workspace, as sidecar.output.allow says: 1 file in build/reports.", "build/reports/run: it is a program", "Output held for review: 2 files in build")
+			if r.File("build/reports/a.csv") != "1\n" || on(r, "build/reports/run") || on(r, "build/out") {
+				t.Error("the disk has not what was let through, or more")
+			}
+		})
+	}
+	t.Run("the project", func(t *testing.T) {
+		r := e2e.WorldRig(t, "overlay", map[string]string{".gitignore": "build/\n", ".sidecar/settings.json": `{"output": {"allow": ["build/reports"]}}`})
+		r.Ran(line, "Output held for review: 3 files in build")
+		if on(r, "build/reports/a.csv") {
+			t.Error("a project lets its own output through")
+		}
+	})
+}
