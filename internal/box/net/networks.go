@@ -122,20 +122,28 @@ func (s *Networks) make(j *Joint) {
 		return
 	}
 	go func() {
-		select {
-		case <-j.ended:
-			j.leave()
-		case <-j.left:
-		case <-j.shut:
+		gone := j.Gone()
+		for over := false; !over; {
+			select {
+			case <-gone:
+				gone = nil // what runs in it goes on, until the session ends
+			case <-j.ended:
+				j.leave()
+				over = true
+			case <-j.left:
+				over = true
+			case <-j.shut:
+				over = true
+			}
+			s.end(j)
 		}
-		s.end(j)
 	}()
 }
 
 // end ends a network's resident, and what waits in it.
 func (s *Networks) end(j *Joint) {
 	if j.Network != nil {
-		j.Network.Close()
+		j.Close()
 	}
 	s.mu.Lock()
 	s.drop(j)
@@ -183,6 +191,6 @@ func (s *Networks) Close() {
 	maps.DeleteFunc(all, func(_ string, j *Joint) bool { close(j.shut); return !j.ready }) // what is being made ends with that
 	s.mu.Unlock()
 	for _, j := range all {
-		j.Network.Close()
+		j.Close()
 	}
 }

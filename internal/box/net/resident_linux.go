@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -50,7 +51,7 @@ func Reside(args []string) int {
 			return child.ExitSetup
 		}
 		if os.Geteuid() != 0 {
-			args := append(os.Args[:len(os.Args):len(os.Args)], isReady)
+			args := slices.Concat(os.Args, []string{isReady})
 			// The first program comes up while this one does so again.
 			if r, files, err := receive(unix.MSG_DONTWAIT); err == nil {
 				if cmd := answerTo(r, files); cmd != nil {

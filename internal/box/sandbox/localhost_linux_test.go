@@ -241,9 +241,32 @@ func TestLocalhostLost(t *testing.T) {
 		}
 		<-n.Gone()
 		works("after what lives in the network was killed")
-		if again := s.Localhosts().Get("a"); again == nil || again == n {
-			t.Error("there is no other network")
+		again := s.Localhosts().Get("a")
+		if again == nil || again == n {
+			t.Fatal("there is no other network")
 		}
+		none(t, "keepers of the network that was lost", func() int { return len(s.keepers.Idle()) - 1 })
+		works("once more")
+		descriptors := func() int {
+			list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", again.Pid()))
+			return len(list)
+		}
+		before := 0
+		for i := range 5 {
+			if i == 1 { // by then the runtime has those that it keeps
+				before = descriptors()
+			}
+			if err := unix.Kill(keeperOf(t, s), unix.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			works("with another keeper")
+			_, _ = again.Dial(t.Context(), 1)
+		}
+		none(t, "descriptors of what lives in it", func() int { return max(0, descriptors()-before) })
+		none(t, "children of what lives in it", func() int {
+			data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", again.Pid(), again.Pid()))
+			return max(0, len(strings.Fields(string(data)))-1)
+		})
 		var said []error
 		s.networks = boxnet.Networks{Self: "/nonexistent", Failed: func(err error) { said = append(said, err) }}
 		works("without a network")

@@ -281,7 +281,7 @@ func TestAsUser(t *testing.T) {
 	if err = errors.Join(err, ownfile.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment", "TestMerged", "TestLocalhost", "TestLocalhostCloses", "TestLocalhostEnds", "TestLocalhostLost", "TestLocalhostServerDies", "TestLocalhostMany"}
+	names := []string{"TestEscapes", "TestProtected", "TestProtectedTogether", "TestServerDies", "TestEnvironment", "TestMerged", "TestLocalhost", "TestLocalhostCloses", "TestLocalhostEnds", "TestLocalhostLost", "TestLocalhostServerDies", "TestLocalhostMany", "TestLocalhostBounded"}
 	if *everything {
 		names = append(names, "TestOrdinary", "TestTree", "TestDegrade", "TestStreams")
 	}

@@ -106,11 +106,14 @@ func (p *Keepers) release(k *Keeper) {
 
 // over reports whether nothing is to be started in its network any more.
 func (u use) over() bool {
+	if u.network == nil {
+		return false
+	}
 	select {
 	case <-u.network.Left():
 		return true
 	default:
-		return false
+		return u.network.Ended()
 	}
 }
 

@@ -112,7 +112,7 @@ func TestOpenPort(t *testing.T) {
 		fmt.Fprintf(c, "GET /echo HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", u.Host)
 		c.SetDeadline(time.Now().Add(20 * time.Second))
 		in := bufio.NewReader(c)
-		res, err := http.ReadResponse(in, nil)
+		res, err := http.ReadResponse(in, nil) //nolint:bodyclose // the connection is what goes on
 		if err != nil || res.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatal(res, err)
 		}
