@@ -7,10 +7,10 @@
 // edits find their text. Of everything else the policy says what would be decided, and
 // nothing is run. The person allows for the session where that is offered, else once.
 //
-// Calls that a person must be asked about, whatever was allowed before, are marked in the
-// scripts. Each is also explained in a fresh session of the same mode: one that is allowed
-// there is a hole, and the program fails. So it does when a call is denied that no mark
-// allows to deny.
+// Calls that a person must be asked about where they leave the session, whatever was allowed
+// before, are marked in the scripts. Each is also explained in a fresh session of the same
+// mode: one that is allowed there and leaves the session is a hole, and the program fails. So
+// it does when a call is denied that no mark allows to deny.
 package main
 
 import (

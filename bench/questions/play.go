@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
@@ -31,7 +32,8 @@ type tally struct {
 	allowed, asked, denied int
 
 	needed  int            // of those asked, the ones that a person must be asked about
-	marked  int            // calls that a person must be asked about
+	marked  int            // calls that a person must be asked about where they leave the session
+	inside  int            // of them those that stay in it
 	holes   []string       // of them those that nobody would be asked about
 	wrongly []string       // calls that are denied without need
 	rules   map[string]int // who asked
@@ -103,8 +105,14 @@ func (p *player) call(ctx context.Context, c Call, t *tally) error {
 		if err != nil {
 			return err
 		}
-		if fresh.Decision == policy.Allow {
+		switch {
+		case fresh.Decision == policy.Allow && fresh.Rule == policy.WorldComplete && len(fresh.Crosses) == 0:
+			t.inside++
+		case fresh.Decision == policy.Allow:
 			t.holes = append(t.holes, p.words(c, fresh.Rule))
+		}
+		if loose := p.loose(fresh.Crosses); loose != "" {
+			t.holes = append(t.holes, p.words(c, loose))
 		}
 	}
 	outcome, rule, err := p.decided(ctx, dispatch.Request{Name: c.Tool, Arguments: args, Session: p.id})
@@ -129,6 +137,17 @@ func (p *player) call(ctx context.Context, c Call, t *tally) error {
 	}
 	t.said = append(t.said, string(outcome)+" "+p.words(c, rule))
 	return nil
+}
+
+// loose is an effect that is free although the table of effects says that it is asked about.
+func (p *player) loose(crosses []effects.Effect) string {
+	mode, _ := policy.Lookup(p.mode)
+	for _, e := range crosses {
+		if e.Decision == effects.Free && effects.Rule(mode, e.Kind, false) == effects.Asked {
+			return string(e.Kind) + ": " + e.What
+		}
+	}
+	return ""
 }
 
 // words are a call in a line.

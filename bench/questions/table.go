@@ -100,6 +100,7 @@ func (r *result) markdown(before map[string]map[string]int) string {
 		{"denied", func(t *tally) int { return t.denied }},
 		{"denied without need", func(t *tally) int { return len(t.wrongly) }},
 		{"calls that a person must be asked about", func(t *tally) int { return t.marked }},
+		{"of them what stays in the session, which nothing leaves", func(t *tally) int { return t.inside }},
 		{"of them nobody would be asked in a fresh session", func(t *tally) int { return len(t.holes) }},
 	} {
 		cells := []any{line.what}
