@@ -53,13 +53,11 @@ func newPull(d Deps) *tools.Tool {
 	})
 	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in pullArgs) (pullArgs, tools.Effects, error) {
 		e := in.Effects()
-		p, _, err := d.repository(ctx, files, "")
-		if err != nil {
-			return in, e, nil // the call says it
+		if p, _, err := d.repository(ctx, files, ""); err == nil {
+			if from, branch, err := gitrepo.LookAtPull(ctx, p.repo); err == nil {
+				e.Title = "Pull " + shown(from) + " into " + shown(branch)
+			}
 		}
-		if from, branch, err := gitrepo.LookAtPull(ctx, p.repo); err == nil {
-			e.Title = "Pull " + shown(from) + " into " + shown(branch)
-		}
-		return in, e, nil
+		return in, e, nil // what is wrong the call says
 	})
 }

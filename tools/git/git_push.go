@@ -56,14 +56,12 @@ func newPush(d Deps) *tools.Tool {
 	})
 	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in pushArgs) (pushArgs, tools.Effects, error) {
 		e := in.Effects()
-		p, _, err := d.repository(ctx, files, "")
-		if err != nil {
-			return in, e, nil // the call says it
+		if p, _, err := d.repository(ctx, files, ""); err == nil {
+			if plan, err := gitrepo.LookAtPush(ctx, p.repo, in.Remote, in.SetUpstream); err == nil {
+				e.Title = pushTitle(plan)
+			}
 		}
-		if plan, err := gitrepo.LookAtPush(ctx, p.repo, in.Remote, in.SetUpstream); err == nil {
-			e.Title = pushTitle(plan)
-		}
-		return in, e, nil
+		return in, e, nil // what is wrong the call says
 	})
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -75,6 +76,8 @@ func answerApproval(a *serve.Agents, ask agentAsk) error {
 		args.Outcome = "deny"
 	case confirmed:
 		args.Typed = confirmed
+	case "":
+		return errors.New("there is no answer")
 	default:
 		args.Scope = dispatch.Scope(ask.Answer)
 	}

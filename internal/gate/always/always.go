@@ -279,7 +279,7 @@ func (h history) figures(rule Rule) Figures {
 	for _, q := range h.questions {
 		answers := q.ok && len(q.open) == 1 && q.open[0] == pattern
 		switch {
-		case q.denied && (answers || q.marked && strings.Contains(q.text, pattern)): // of a part that is not known the worst counts
+		case q.denied && (answers || q.marked && (strings.HasSuffix(q.text, "…") || strings.Contains(q.text, rule.Prefix[0]))): // of a part that is not known the worst counts
 			f.DeniedMatches++
 		case q.marked || q.denied:
 		case answers:

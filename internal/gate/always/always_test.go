@@ -133,8 +133,9 @@ func TestHiddenText(t *testing.T) {
 	}
 	r.asked(2, "npm run test [REDACTED:token]", false)
 	r.asked(1, "npm run other [REDACTED:token]", false)
+	r.asked(1, "x …", false)
 	r.asked(2, "npm run test", true)
-	if got, want := r.suggested(0), "npm run test 2/17 -2"; got != want {
+	if got, want := r.suggested(0), "npm run test 2/18 -4"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

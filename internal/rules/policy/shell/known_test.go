@@ -159,3 +159,15 @@ func TestLacks(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// In PowerShell such a rule is as narrow. Control: a rule without Known.
+func TestKnownRuleInPowerShell(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		j := Judge{Rules: MakeRules([]Rule{{[]string{"cargo", "test"}, policy.Allow, known}})}
+		for command, narrow := range map[string]bool{"cargo test --lib": true, "cargo test --config x": false, "cargo test": true} {
+			if got := j.Decide("x", FromPowerShell(said(t, nil, command))).Outcome == policy.Allow; got != (narrow || !known) {
+				t.Errorf("known %v: %s is allowed: %v", known, command, got)
+			}
+		}
+	}
+}

@@ -124,6 +124,9 @@ func (j *Judge) powerShell(c Command) Part {
 				named := c // the tables know programs by their bare names
 				named.Words = slices.Clone(c.Words)
 				named.Words[0].Text = name
+				if r.Known && !j.goesOnAsKnown(r, named, nil) {
+					continue
+				}
 				bad := guard(named, len(r.Prefix))
 				if bad == "" {
 					bad = obeyed(c.Words[0].Text, c.Words[len(r.Prefix):])
