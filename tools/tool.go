@@ -79,9 +79,10 @@ type Call struct {
 	Emit    func(chunk string)
 	Most    int // bytes of the result's text that are shown at once
 
-	Held bool // what is changed waits for review
-	Drop bool // nothing that programs make outlives the session
-	Gate Gate // nil: nobody minds, or asks
+	Held  bool // what is changed waits for review
+	Drop  bool // nothing that programs make outlives the session
+	Fresh bool // programs see no output that other sessions hold
+	Gate  Gate // nil: nobody minds, or asks
 
 	Known Known // nil: nobody remembers
 }

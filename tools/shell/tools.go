@@ -91,6 +91,7 @@ type Run struct {
 	Files workspace.Files
 	Held  bool // edits and output wait for review
 	Drop  bool // nothing of what it makes outlives the session
+	Fresh bool // it sees no output that other sessions hold
 	Stays bool // it goes on after the call
 
 	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is

@@ -20,7 +20,7 @@ import (
 func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
-		outputList, outputAccept, outputDrop,
+		outputList, outputAccept, outputDrop, outputBuild,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
 		knowledgeStatus, policyExplain, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
 	}

@@ -79,6 +79,7 @@ type cli struct {
 	expect   string
 	reason   string
 	line     string // a command line
+	build    string // likewise, of held output
 	query    auditlog.Query
 	since    time.Duration
 
