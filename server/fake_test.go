@@ -36,6 +36,11 @@ func (c *calls) Call(ctx context.Context, r dispatch.Request) (*dispatch.Result,
 	return c.call(ctx, r)
 }
 
+// CallFresh is Call, too.
+func (c *calls) CallFresh(ctx context.Context, r dispatch.Request, _ workspace.Files) (*dispatch.Result, error) {
+	return c.Call(ctx, r)
+}
+
 // CallOver is Call: what it is over is not looked at.
 func (c *calls) CallOver(ctx context.Context, r dispatch.Request, _ workspace.Files) (*dispatch.Result, error) {
 	return c.call(ctx, r)

@@ -83,6 +83,8 @@ type Call struct {
 	Held bool // what is changed waits for review
 	Drop bool // nothing that programs make outlives the session
 
+	Fresh bool // programs see no output that other sessions hold
+
 	// Unasked says that programs may run only where nothing leaves their world without a
 	// decision: nobody was asked about them.
 	Unasked bool

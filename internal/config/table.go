@@ -154,7 +154,7 @@ var table = []Setting{
 	},
 	{
 		Key: "output.allow", Type: Strings, Scope: ScopeUser,
-		Help: "Directories of the workspace whose data comes through at the end of a command in `review` and `audit`, such as `build/reports`. Git must ignore it. Programs, scripts, web pages, links, deletions, and files that programs obey or that may hold secrets stay held, and the result says why. Nobody reviews the data, and a rejection doesn't take it back.",
+		Help: "Directories of the workspace whose ignored data comes through unreviewed at the end of a command in `review` and `audit`, such as `build/reports`. Files that programs run or obey stay held (docs/world.md). A rejection doesn't take it back.",
 	},
 	{
 		Key: "output.quota", Type: Integer, Default: 0, Min: 0, Max: 1 << 20, Scope: ScopeUser,

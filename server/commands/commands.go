@@ -36,7 +36,7 @@ func Table() []Command {
 		progressRow("sidecar.review.verify", "Test pending edits", all, verifyReview),
 		row("sidecar.review.undo", "Undo last agent edit", queue, review.Undo),
 		row("sidecar.review.redo", "Redo last agent edit", queue, review.Redo),
-		row("sidecar.review.output", "List, accept or drop held output", all, outputReview),
+		progressRow("sidecar.review.output", "List, accept, drop or rebuild held output", all, outputReview),
 		row("sidecar.review.history", "List the edits that can be undone", queue, review.History),
 
 		progressRow("sidecar.shadow.create", "Create a shadow workspace", all, createShadow),

@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -106,7 +107,8 @@ type Shadows interface {
 // Output lists output that sessions hold for review, and does what a person decides about
 // it. Session "" is all of them.
 type Output interface {
-	HeldOutput(session string) ([]workspace.Held, error)
+	verify.Output
+	Accepted() workspace.Files // what a build of the person's sees: nothing that is pending
 	AcceptOutput(session string) (files int, left []string, err error)
 	DropOutput(session string) error
 }
@@ -115,6 +117,7 @@ type Output interface {
 type Dispatcher interface {
 	Call(context.Context, dispatch.Request) (*dispatch.Result, error)
 	CallOver(context.Context, dispatch.Request, workspace.Files) (*dispatch.Result, error)
+	CallFresh(context.Context, dispatch.Request, workspace.Files) (*dispatch.Result, error)
 	Explain(context.Context, dispatch.Request) (dispatch.Explanation, error)
 	Page(cursor string) (dispatch.Page, error)
 	Metrics() map[string]dispatch.Metric

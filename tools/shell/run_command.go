@@ -164,7 +164,7 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 	if s, bad := sh.d.shell(); bad == nil && s.PowerShell && o.code != 0 { // models write bash where nothing says otherwise
 		o.note = strings.TrimSpace(note + " Command lines are run by " + s.Name + " here, not by bash.")
 	}
-	if err != nil && c.take && !call.Drop {
+	if err != nil && c.take && !call.Drop && !call.Fresh {
 		sh.giveUp(call, p, c.line)
 		return o, err
 	}

@@ -172,7 +172,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
-	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Unasked: call.Unasked}
+	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked}
 	sets := c.env
 	if sh.d.Host.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)

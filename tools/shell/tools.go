@@ -98,6 +98,7 @@ type Run struct {
 	Files workspace.Files
 	Held  bool // edits and output wait for review
 	Drop  bool // nothing of what it makes outlives the session
+	Fresh bool // it sees no output that other sessions hold
 	Stays bool // it goes on after the call
 
 	Unasked bool // nobody was asked: it runs only in a complete world

@@ -20,9 +20,9 @@ import (
 func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
-		outputList, outputAccept, outputDrop, portList, portMay, portOpen, portClose,
+		outputList, outputAccept, outputDrop, outputBuild, portList, portMay, portOpen, portClose,
 		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
-		knowledgeStatus, policyExplain, policySuggest, policyAdd, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditVerify, toolList, toolManual, skillList, skillShow,
+		knowledgeStatus, policyExplain, policySuggest, policyAdd, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditEffects, auditVerify, toolList, toolManual, skillList, skillShow,
 	}
 }
 

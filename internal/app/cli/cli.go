@@ -80,6 +80,7 @@ type cli struct {
 	days     int
 	reason   string
 	line     string // a command line
+	build    string // likewise, of held output
 	query    auditlog.Query
 	since    time.Duration
 

@@ -96,6 +96,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 	case "review":
 		f.StringVar(&c.reason, "reason", "", "with reject: the reason for the agent")
 		f.StringVar(&c.line, "command", "", "with verify: the command that tests; by default what the project's files say")
+		f.StringVar(&c.build, "build", "", "with output: the command that builds it again from the accepted text; what that makes is taken instead")
 		f.BoolVar(&c.all, "all", false, "with reject and output drop: all that waits, without being asked")
 	}
 	return f

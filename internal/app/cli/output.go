@@ -11,6 +11,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -20,17 +21,20 @@ var (
 	outputList   = query[outputWords, outputReply]{name: "review output list", queue: app.QueueNever, answer: heldOutput}
 	outputAccept = query[outputWords, outputReply]{name: "review output accept", queue: app.QueueNever, decides: true, answer: acceptOutput}
 	outputDrop   = query[outputWords, outputReply]{name: "review output drop", queue: app.QueueNever, decides: true, answer: dropOutput}
+	outputBuild  = query[outputWords, outputReply]{name: "review output build", queue: app.QueueAlways, decides: true, answer: buildOutput}
 )
 
 // outputWords choose the output of a session; "" is all.
 type outputWords struct {
 	Session string `json:"session,omitempty"`
+	Build   string `json:"build,omitempty"` // the command line that builds it again
 }
 
 type outputReply struct {
 	Entries  []workspace.Held `json:"entries"`
 	Accepted int              `json:"accepted,omitempty"`
 	Left     []string         `json:"left,omitempty"`
+	Built    *verify.Built    `json:"built,omitempty"`
 }
 
 func heldOutput(_ context.Context, w *app.Workspace, a outputWords) (r outputReply, err error) {
@@ -55,16 +59,31 @@ func dropOutput(ctx context.Context, w *app.Workspace, a outputWords) (outputRep
 	return heldOutput(ctx, w, outputWords{})
 }
 
-// reviewOutput is `review output [list|accept|drop] [SESSION]`.
+// buildOutput builds it again, and takes that in its place.
+func buildOutput(ctx context.Context, w *app.Workspace, a outputWords) (outputReply, error) {
+	b := verify.Builder{Files: w.Live, Sessions: w.Client.Sessions, Dispatch: w.Dispatch, Output: w.Confiner}
+	built, err := b.Build(ctx, verify.BuildRequest{Session: a.Session, Command: a.Build})
+	if err != nil {
+		return outputReply{}, err
+	}
+	r, err := heldOutput(ctx, w, outputWords{})
+	r.Accepted, r.Left, r.Built = built.Files, built.Left, &built
+	return r, err
+}
+
+// reviewOutput is `review output [list|accept|drop] [SESSION]`, and with --build the same for
+// what a command builds in its place.
 func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 	verb, words := "list", w.Chosen
-	if len(words) > 0 {
+	if c.build != "" {
+		verb = "build"
+	} else if len(words) > 0 {
 		verb, words = words[0], words[1:]
 	}
 	if len(words) > 1 {
 		return usagef("one session is expected at most; without one, all output is meant")
 	}
-	a := outputWords{strings.Join(words, "")}
+	a := outputWords{strings.Join(words, ""), c.build}
 	if a.Session != "" {
 		if err := knownOutput(ctx, c, a); err != nil {
 			return err
@@ -82,6 +101,8 @@ func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 			return err
 		}
 		r, err = ask(ctx, c, outputDrop, a)
+	case "build":
+		r, err = ask(ctx, c, outputBuild, a)
 	default:
 		return usagef("review output has no verb %q; it has list, accept and drop", verb)
 	}
@@ -91,8 +112,15 @@ func reviewOutput(ctx context.Context, c *cli, w reviewWords) error {
 	if c.json {
 		return c.print(r)
 	}
+	if b := r.Built; b != nil {
+		fmt.Fprintln(c.Out, strings.TrimSuffix(b.Output, "\n"))
+		if !b.OK {
+			fmt.Fprintln(c.Err, "sidecar-ls: the build failed; nothing was taken, and the output is held as before")
+			return errReported
+		}
+	}
 	switch verb {
-	case "accept":
+	case "accept", "build":
 		fmt.Fprintf(c.Out, "Moved to the workspace: %s.\n", tools.Count(r.Accepted, "file"))
 		for _, why := range r.Left {
 			fmt.Fprintln(c.Out, why)

@@ -127,6 +127,9 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	if c.all && (verb != "reject" && verb != "output" || verb == "reject" && len(c.args) > 0) {
 		return usagef("--all goes with review reject and review output drop, and with no name there")
 	}
+	if c.build != "" && verb != "output" {
+		return usagef("--build goes with review output")
+	}
 	return f(ctx, c, reviewWords{Dir: folder.Dir, Chosen: c.args, Reason: c.reason, Command: c.line})
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
@@ -233,7 +234,7 @@ func (c editor) core(w *app.Workspace) *server.Core {
 		Parts: commands.Parts{
 			Dispatch: w.Dispatch, Sessions: c.Sessions, Settings: o, Reports: o,
 			Review: w.Home.Queue, NoReview: w.Home.QueueErr,
-			Shadows: w.ShadowsForPeople(), Output: w.Confiner, Ports: w.Confiner.Ports(), Knowledge: index,
+			Shadows: w.ShadowsForPeople(), Output: output{w.Confiner, w.Live}, Ports: w.Confiner.Ports(), Knowledge: index,
 			MCP: mcpServers{w.Sources, c.Settings}, Hooks: w.Extensions, Plugins: w.Extensions.Plugins(),
 			Setup: c.setup(), Agents: c.server.agents, Always: forGood{RulesOf(w)},
 		},
@@ -341,3 +342,12 @@ func IndexStatus(k *indexing.Knowledge) (commands.KnowledgeStatus, error) {
 	}
 	return out, nil
 }
+
+// output is held output, with the files that it can be built of afresh.
+type output struct {
+	*confine.Confiner
+	live workspace.Files
+}
+
+// Accepted are those with nothing that is pending.
+func (o output) Accepted() workspace.Files { return o.live }

@@ -57,7 +57,7 @@ type ruled struct {
 
 // newAllowing is nil where nothing is let through.
 func newAllowing(w *world) *allowing {
-	if w.o.Allowed == nil || !w.stays {
+	if w.o.Allowed == nil || !w.stays || w.fresh {
 		return nil
 	}
 	a := &allowing{root: w.root, out: w.out, dirs: allowedDirs(w.o.Allowed.AllowedOutput()), tracked: w.o.Tracked(w.root), ignored: map[string]ruled{}}

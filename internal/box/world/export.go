@@ -107,6 +107,9 @@ func (w *world) hold(list []output, waiting map[string]int64) []string {
 
 // saysHeld says in a line that output is held.
 func (w *world) saysHeld(list []output, files int) []string {
+	if w.fresh {
+		return nil // who had it made takes it
+	}
 	var names []string
 	for _, o := range list {
 		names = append(names, o.rel)

@@ -55,7 +55,7 @@ func leftDir(root string) (string, error) {
 
 // keepTexts writes down what commands changed and nobody took. No command runs.
 func (w *world) keepTexts() error {
-	if w.drops || !w.dirty || w.session == "" {
+	if w.drops || w.fresh || !w.dirty || w.session == "" {
 		return nil
 	}
 	w.dirty, w.stays, w.over = false, true, map[string]string{}

@@ -139,6 +139,90 @@ func (m *Manager) AcceptOutput(root, session string) (files int, said []string, 
 	return files, said, nil
 }
 
+// TakeBuilt moves what a session has built afresh to the folder, in the place of what another
+// one holds in the same directories; session "" is all others. Replaced is what went so, as far
+// as the new came.
+func (m *Manager) TakeBuilt(root, built, session string) (files int, said []string, replaced []workspace.Held, err error) {
+	o, err := m.output(root)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at := slices.IndexFunc(o.list, func(e *entry) bool { return e.Session == built })
+	if at < 0 {
+		return 0, nil, nil, nil
+	}
+	e := o.list[at]
+	names := e.places()
+	if files, said, err = o.accept(e); err != nil {
+		return files, said, nil, err
+	}
+	if len(said) > 0 {
+		return files, said, nil, nil // what did not come is held beside the other
+	}
+	for _, other := range slices.Clone(o.list) {
+		if other == e || session != "" && other.Session != session {
+			continue
+		}
+		gone, failed := o.giveWay(other, names)
+		err = errors.Join(err, failed)
+		if len(gone) > 0 {
+			replaced = append(replaced, workspace.Held{Session: other.Session, Names: gone})
+		}
+	}
+	return files, said, replaced, err
+}
+
+// places are the directories, or names at the top, that an entry has output in.
+func (e *entry) places() (places []string) {
+	for rel := range e.Since {
+		info, err := os.Lstat(filepath.Join(e.tree(), filepath.FromSlash(rel)))
+		if dir := path.Dir(rel); (err != nil || !info.IsDir()) && dir != "." {
+			rel = dir
+		}
+		if !slices.Contains(places, rel) {
+			places = append(places, rel)
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
+// giveWay removes from an entry what lies at some names, or in them, and returns what there was.
+func (o *outputs) giveWay(e *entry, names []string) (gone []string, err error) {
+	tree, err := osfile.OpenDir(e.tree())
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	within := func(rel string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return rel == name || below(rel, name) })
+	}
+	for _, rel := range names {
+		if _, err := tree.Lstat(filepath.FromSlash(rel)); err != nil {
+			continue
+		}
+		if failed := osfile.RemoveAll(filepath.Join(e.tree(), filepath.FromSlash(rel))); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		gone = append(gone, rel)
+	}
+	for rel := range e.Since {
+		if within(rel) {
+			delete(e.Since, rel)
+		}
+	}
+	e.Gone = slices.DeleteFunc(e.Gone, within)
+	if left := o.describe(e); len(e.Since)+len(e.Gone)+left.Files+len(left.Deleted) > 0 {
+		e.Bytes = sizeOf(e.tree())
+		return gone, errors.Join(err, e.write())
+	}
+	o.list = slices.DeleteFunc(o.list, func(x *entry) bool { return x == e })
+	return gone, errors.Join(err, osfile.RemoveAll(e.dir))
+}
+
 // accept moves an entry to the folder.
 func (o *outputs) accept(e *entry) (files int, said []string, err error) {
 	t, err := newMover(e.tree(), o.root, o.dir)

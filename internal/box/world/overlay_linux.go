@@ -49,8 +49,12 @@ func (o *overlay) begin() (err error) {
 	if o.lent, err = o.w.ownObjects(); err != nil {
 		return err
 	}
+	var between []string
+	if !o.w.fresh {
+		between = o.w.out.layers(o.w.session, spec.MaxBetween)
+	}
 	o.mount, err = o.w.o.Box.Overlay(spec.Overlay{
-		Lower: o.w.root, Between: o.w.out.layers(o.w.session, spec.MaxBetween), Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir),
+		Lower: o.w.root, Between: between, Upper: o.w.upper(), Work: filepath.Join(o.w.dir, workDir),
 	})
 	if err != nil {
 		o.w.o.Box.Worked("") // the next server tries it again

@@ -14,7 +14,7 @@ import (
 // last: an overlay has it as layers.
 func (s *folderCopy) seed() error {
 	o := s.w.out
-	if o == nil {
+	if o == nil || s.w.fresh {
 		return nil
 	}
 	o.mu.Lock()

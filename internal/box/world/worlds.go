@@ -59,6 +59,7 @@ type world struct {
 	began int64 // when nothing of the folder had been seen, in nanoseconds
 	equal bool  // the view was the folder, for all of them
 	stays bool  // output is held
+	fresh bool  // commands see none that other sessions hold
 	rules rules // what git ignored at the start
 
 	// waiting is output that is still in the session, with when the first of its commands
@@ -111,7 +112,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		return nil, err
 	}
 	live := w.users > 0
-	w.drops = w.drops || r.Drop
+	w.drops, w.fresh = w.drops || r.Drop, w.fresh || r.Fresh
 	if err := w.room(r); err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	case w.kind == SeparateCopy && len(r.Real) == 0 && len(w.real) > 0:
 		return nil, errRealIsUsed
 	}
-	if !live && !r.Drop { // whose view has only what is tested
+	if !live && !r.Drop && !r.Fresh { // whose view has only what is tested, or accepted
 		if err := w.settleOutput(view{r.View, prefix}); err != nil {
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	}
 	run, err = c.worlds.Begin(world.Request{
 		Linked:  linked,
-		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop,
+		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop, Fresh: r.Fresh,
 		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
 	})
 	switch {

@@ -31,7 +31,8 @@ func (r Recorder) Decided(d pendingedits.Decision) {
 	}
 }
 
-// DecidedOutput writes one line for each session whose held output was accepted or dropped.
+// DecidedOutput writes one line for each session whose held output was accepted, dropped, or
+// replaced by what was built afresh.
 // whole says that all of it was.
 func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, err error) {
 	if r.Log == nil || !r.Enabled() {
@@ -41,7 +42,7 @@ func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, er
 		one := auditlog.Record{
 			Session: held.Session, CallID: newID(), Tool: "sidecar.review.output", Access: string(tools.Edit), Outcome: "allow", By: "user", OK: err == nil && whole,
 		}
-		if what == "drop" {
+		if what != "accept" {
 			one.Outcome = "deny"
 		}
 		if err != nil {
@@ -59,7 +60,7 @@ func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, er
 }
 
 // outputStates are what became of output.
-var outputStates = map[string]string{"accept": "applied", "drop": "dropped"}
+var outputStates = map[string]string{"accept": "applied", "drop": "dropped", "replace": "replaced"}
 
 func newID() string { return "decision_" + strings.ToLower(rand.Text()[:16]) }
 

@@ -34,6 +34,7 @@ type Request struct {
 
 	unread bool            // see Unread
 	over   workspace.Files // see CallOver
+	fresh  bool            // see CallFresh
 	tool   *tools.Tool     // see CallOwn
 	line   string          // likewise
 	unsure bool            // see CallUnsure

@@ -70,6 +70,13 @@ func (d *Dispatcher) CallOver(ctx context.Context, r Request, files workspace.Fi
 	return d.Call(ctx, r)
 }
 
+// CallFresh is CallOver with programs that see no output which sessions hold. Their own is
+// held, and the rest of what they change is dropped.
+func (d *Dispatcher) CallFresh(ctx context.Context, r Request, files workspace.Files) (*Result, error) {
+	r.fresh = true
+	return d.CallOver(ctx, r, files)
+}
+
 // CallOwn calls a tool that is in no list, for a person who runs a program: line is
 // what was typed. The tool changes nothing by itself.
 func (d *Dispatcher) CallOwn(ctx context.Context, t *tools.Tool, session, line string) (*Result, error) {

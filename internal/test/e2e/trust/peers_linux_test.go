@@ -30,7 +30,7 @@ const deciding = "PEERS_TEST_FOLDER"
 // its own process come to none.
 var (
 	decidedLines = []string{
-		"review list", "review accept", "review reject", "review undo", "review verify", "review output list", "review output drop", "review output accept",
+		"review list", "review accept", "review reject", "review undo", "review verify", "review output list", "review output drop", "review output accept", "review output --build true",
 		"shadow discard x", "shadow merge x", "plugin list", "plugin trust x", "audit list", "hook test PreToolUse", "mcp sign-in x",
 		"policy suggest", "policy suggest --days 3 --json", "agent answer", "agent answer x y z", "agent run --yes scripted hello", "agent close x", "run --mode autonomous -- true", "run --profile none -- true",
 	}
@@ -39,7 +39,7 @@ var (
 
 // decidedQueries are the same decisions, sent over the socket.
 var decidedQueries = []string{
-	"review accept", "review reject", "review undo", "review redo", "review verify", "review output accept", "review output drop", "review output list",
+	"review accept", "review reject", "review undo", "review redo", "review verify", "review output accept", "review output drop", "review output build", "review output list",
 	"plugin set", "plugin reload", "shadow merge", "shadow discard", "agent", "run", "acp", "mcp sign-in", "hook test", "audit list", "policy suggest", "policy add", "a later one",
 }
 

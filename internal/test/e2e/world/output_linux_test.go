@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,4 +108,55 @@ func TestOutputAllowed(t *testing.T) {
 			t.Error("a project lets its own output through")
 		}
 	})
+}
+
+// TestOutputBuild: what an agent built is built again from the accepted text, by a person's
+// command, and that is taken. A build that fails takes nothing.
+func TestOutputBuild(t *testing.T) {
+	type reply struct {
+		Entries  []workspace.Held
+		Accepted int
+		Built    *struct {
+			OK       bool
+			ExitCode int
+			Output   string
+		}
+	}
+	for _, by := range []string{"editor", "command line"} {
+		t.Run(by, func(t *testing.T) {
+			r := e2e.WorldRig(t, "overlay", map[string]string{".gitignore": "build/\n", "a.txt": "a\n"})
+			r.Ran("mkdir build; echo evil > build/out; echo more > build/more; echo b > a.txt", "Output held for review: 2 files in build")
+			build := func(command string) (got reply) {
+				t.Helper()
+				if by == "editor" {
+					return e2e.Command[reply](r, "sidecar.review.output", e2e.Object{"action": "build", "command": command})
+				}
+				out, errs, _ := e2e.RunCLI(t, "", "review", "--root", r.Dir, "--json", "--build", command, "output")
+				if err := json.Unmarshal([]byte(out), &got); err != nil {
+					t.Fatalf("%s %s: %v", out, errs, err)
+				}
+				return got
+			}
+			there := func(name string) bool { _, err := os.Stat(filepath.Join(r.Dir, name)); return err == nil }
+			if got := build("mkdir build; echo half > build/out; exit 3"); got.Built == nil || got.Built.OK || got.Built.ExitCode != 3 || got.Accepted != 0 || len(got.Entries) != 1 || there("build") {
+				t.Errorf("a build that fails: %+v", got)
+			}
+			got := build("test ! -e build && mkdir build && cp a.txt build/out && echo c > a.txt")
+			if got.Built == nil || !got.Built.OK || got.Accepted != 1 || len(got.Entries) != 0 {
+				t.Fatalf("built: %+v", got)
+			}
+			if r.File("build/out") != "a\n" || there("build/more") || r.File("a.txt") != "a\n" {
+				t.Errorf("the disk has %q, %v, %q", r.File("build/out"), there("build/more"), r.File("a.txt"))
+			}
+			if out, _, _ := e2e.RunCLI(t, "", "audit", "--root", r.Dir, "list", "--json"); !strings.Contains(out, "replaced") || !strings.Contains(out, "applied") {
+				t.Errorf("the audit log: %s", out)
+			}
+			if err := r.ExecuteCommand(t.Context(), "sidecar.review.output", e2e.Object{"action": "build", "command": "true"}, nil); err == nil {
+				t.Error("nothing is held, and it is built")
+			}
+			if err := r.ExecuteCommand(t.Context(), "sidecar.review.output", e2e.Object{"action": "build"}, nil); err == nil {
+				t.Error("no command, and it is built")
+			}
+		})
+	}
 }
