@@ -75,7 +75,7 @@ func TestAgentCommandLine(t *testing.T) {
 				{"run scripted", 2, "takes an agent and what it is to do"},
 				{"run --mode nonesuch --yes scripted x", 1, "nonesuch"},
 				{"fork nonesuch", 1, "agent runs lists them"}, {"fork", 2, "takes a run"},
-				{"fly", 2, "no verb"}, {"attach", 2, "takes a run"}, {"answer x", 2, "takes a run, the id"},
+				{"fly", 2, "no verb"}, {"attach", 2, "takes a run"}, {"answer x", 1, "was answered or has expired"}, {"answer a b c d", 2, "takes nothing, or a question"},
 			} {
 				if _, said, code := e2e.AgentLine(t, dir, "", strings.Fields(c.args)...); code != c.code || !strings.Contains(said, c.want) {
 					t.Errorf("%s: %d, %s", c.args, code, said)
