@@ -82,7 +82,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	ports, portsNote := portsFor(c.Confiner, r.Session)
 	spec.Env = append(append(spec.Env, ports...), r.Env...)
 	moved := c.movedTips(ctx, r)
-	p := &process{run: run, why: why, moved: moved, note: c.trackedNote(r.Session, r.Root, spec.Sealed)}
+	p := &process{run: run, why: why, moved: moved, note: trackedNote(c.Confiner, r.Session, r.Root, spec.Sealed)}
 	p.note += portsNote
 	if level, err := c.Level(); err == nil {
 		if text := borrowedNote(ctx, c.o.Repos, level, &spec); text != "" {

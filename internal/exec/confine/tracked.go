@@ -87,7 +87,7 @@ func TrackedWords(root string, tracked []string) string {
 
 // trackedNote says, once in a session's root, that what git tracks can be read
 // out of the repository although the files can't.
-func (c *Confiner) trackedNote(session, root string, sealed []string) string {
+func trackedNote(c *Confiner, session, root string, sealed []string) string {
 	if len(sealed) == 0 {
 		return ""
 	}

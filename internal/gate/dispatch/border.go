@@ -47,7 +47,7 @@ func lookAtBorder(ctx context.Context, c *call) border {
 
 // staysInside reports whether all of the call happens to a complete world. What programs
 // wrote there is decided on afterwards, as edits.
-func (c *call) staysInside() bool {
+func staysInside(c *call) bool {
 	return c.border.inside && !c.follows && len(c.bound.Effects.Writes.Files) == 0
 }
 
@@ -98,7 +98,7 @@ func crosses(c *call, v policy.Verdict, changes []workspace.Change) []effects.Ef
 		add(effects.Network, "Send a request to "+strings.Join(e.Hosts, ", "), false, false)
 	}
 	switch access := c.access(); {
-	case c.staysInside() || access == tools.Read:
+	case staysInside(c) || access == tools.Read:
 	case access == tools.Edit:
 		if what := changesInWords(changes); what != "" {
 			add(effects.Files, what, true, c.mode.ToStore)

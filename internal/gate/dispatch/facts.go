@@ -42,7 +42,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		f.Unconfined = c.d.o.Confined.Weak()
 	}
 	c.line.facts(&f)
-	if f.Inside, f.Lacks = c.staysInside(), c.border.lacks; f.Inside {
+	if f.Inside, f.Lacks = staysInside(c), c.border.lacks; f.Inside {
 		f.Irrecoverable, f.Protected = false, false // it happens to the world alone
 		if c.line != nil {
 			f.Command = c.line.inside()
