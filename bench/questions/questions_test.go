@@ -66,7 +66,7 @@ func TestControls(t *testing.T) {
 		call("run_command", "", `{"command":"make all"}`), call("run_command", "", `{"command":"make all"}`),
 		call("run_command", "push", `{"command":"cat {{root}}/a.txt"}`), call("read_file", "", `{"path":".env"}`),
 	), "review")
-	if err != nil || got.asked != 1 || got.allowed != 2 || len(got.holes) != 1 || len(got.wrongly) != 1 {
+	if err != nil || got.asked+got.allowed != 3 || len(got.holes) != 1 || len(got.wrongly) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, wrong := range []Call{call("edit_file", "", `{"path":"a.txt","search":"z","replace":"b"}`), call("run_command", "", `{"line":"ls"}`), call("none", "", `{}`)} {

@@ -105,7 +105,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Sessions: c.Sessions, Watch: w.watch, Files: w.pending, Review: reviewOf{w}, Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Sessions: c.Sessions, Watch: w.watch, Files: w.pending, Review: w.review(), Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,
@@ -176,23 +176,15 @@ func (w *Workspace) newSources() *source.Manager {
 		Config: source.FromSettings{Settings: c.Settings, Folders: w.Disk.Folders(), Hide: c.Hide, More: func() []source.Server { return w.Extensions.MCPServers() }},
 		Start:  w.Confiner.MCPServer,
 		HTTP:   http.DefaultTransport,
-		People: c.o.User.People, Models: c.Backends(), Review: reviewOf{w},
+		People: c.o.User.People, Models: c.Backends(), Review: w.review(),
 		Memory: source.NewUserMemory(), Programs: c.Settings.Programs(), Registry: w.Registry, Version: version.String(), Log: c.o.Log,
 		Clean: func(text string) (string, []string) { return c.Hide.Defuse(redact.Sanitize(text)), c.Hide.Signs(text) },
 		Warn:  func(text string) { warn(c.Hide.Shown(text)) },
 	})
 }
 
-// reviewOf is where what no session in particular wrote waits for review.
-type reviewOf struct{ w *Workspace }
-
-func (r reviewOf) Hold(ctx context.Context, t *tools.Tool, line string) ([]string, error) {
-	return r.w.Dispatch.HoldOwn(ctx, t, session.Default, line)
-}
-
-func (r reviewOf) GoOn(ctx context.Context, session, line, why string) error {
-	return r.w.Dispatch.GoOn(ctx, session, line, why)
-}
+// review is where what no session in particular did is decided about.
+func (w *Workspace) review() dispatch.Later { return func() *dispatch.Dispatcher { return w.Dispatch } }
 
 // pending are the files with what is pending.
 func (w *Workspace) pending() workspace.Files {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -16,9 +17,17 @@ type goOnIn struct {
 
 func (in goOnIn) Effects() tools.Effects { return tools.Effects{Change: in.Line, Warns: in.Why} }
 
+// Later is a Dispatcher that is made after those who need it.
+type Later func() *Dispatcher
+
+// Hold has what a tool returns wait for review, in the default session.
+func (l Later) Hold(ctx context.Context, t *tools.Tool, line string) (names []string, err error) {
+	return l().HoldOwn(ctx, t, session.Default, line)
+}
+
 // GoOn asks a person whether a command of a session may go on about which nobody was asked. A
 // nil error is a yes.
-func (d *Dispatcher) GoOn(ctx context.Context, session, line, why string) error {
+func (l Later) GoOn(ctx context.Context, of, line, why string) error {
 	t := tools.NewRead(tools.Def{
 		Name: "command_goes_on", Title: "Let a command go on", Description: "Asks whether a command may go on.", Example: `{"command": "make", "why": "it takes long"}`,
 		Category: "shell", AlwaysAsk: true, Interactive: true, Output: tools.NoOutput{},
@@ -29,7 +38,7 @@ func (d *Dispatcher) GoOn(ctx context.Context, session, line, why string) error 
 	if err != nil {
 		return err
 	}
-	res, err := d.Call(ctx, Request{Name: t.Name, Session: session, Arguments: args, tool: t})
+	res, err := l().Call(ctx, Request{Name: t.Name, Session: of, Arguments: args, tool: t})
 	if err == nil && !res.OK {
 		err = errors.New(res.Content)
 	}
