@@ -93,7 +93,7 @@
   (let* ((text (sidecar-agent-b-text b)) (lines (sidecar-agent--trimmed (sidecar-agent--lines text))) (answer (sidecar-agent-b-answer b)))
     (if (sidecar-agent-b-closed b)
         (sidecar-agent--put
-         (concat (if answer "✓ " "○ ") (sidecar-agent--line text 200) " · "
+         (concat (if answer "✓ " "○ ") (sidecar-agent--line (or (car lines) "") 200) " · "
                  (if (not answer) (concat "not answered: " (sidecar-agent--line (sidecar-agent-b-reason b) 100))
                    (concat (sidecar-agent--line answer 100)
                            (if (sidecar-agent-b-by b) (format " (%s)" (sidecar-agent--line (sidecar-agent-b-by b) 40)) ""))))

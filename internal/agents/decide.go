@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -99,7 +100,7 @@ func (c *external) explain(ctx context.Context, tool string, arguments map[strin
 	if err != nil {
 		return dispatch.Explanation{Decision: policy.Ask}
 	}
-	e, err := c.m.o.Gate().Explain(ctx, dispatch.Request{Name: tool, Arguments: args, Session: c.session.ID})
+	e, err := c.m.o.Gate().Explain(ctx, dispatch.Request{Name: tool, Arguments: args, Session: c.session.ID, RunBy: cmp.Or(c.profile.Title, c.profile.Name)})
 	if err != nil {
 		return dispatch.Explanation{Decision: policy.Ask}
 	}

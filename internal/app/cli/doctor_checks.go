@@ -133,10 +133,10 @@ func checkBorder(ctx context.Context, w *app.Workspace) finding {
 	}
 	list := w.Confiner.Complete(ctx, effects.Use{})
 	var text strings.Builder
-	text.WriteString("in review and audit, commands run without a question, because nothing leaves their session without a decision")
+	text.WriteString("in review and audit a command runs without a question, because nothing leaves its session without a decision")
 	if lacks := effects.Lacks(list); lacks != "" {
 		text.Reset()
-		text.WriteString("in every mode but autonomous you are asked about commands, because something could leave their session")
+		text.WriteString("in every mode but autonomous you are asked about each command, because something could leave its session")
 	}
 	text.WriteByte('\n')
 	conditions(&text, list)

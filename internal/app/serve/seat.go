@@ -22,6 +22,8 @@ import (
 // seat is where the editor of a client sits. An editor may leave, and another one
 // take the seat, while the client's agents work: what is asked meanwhile waits.
 type seat struct {
+	unasked sync.Once // the first command that runs without a question
+
 	hide *redact.Redactor
 
 	mu   sync.Mutex

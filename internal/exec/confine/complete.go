@@ -91,7 +91,7 @@ func noSockets(dirs []string) effects.Condition {
 	if at := inSight(string(table), dirs); at != "" {
 		return fails(name, "a server of this machine listens at %s, which commands see", at)
 	}
-	return holds(name, "commands see none of this machine's servers")
+	return holds(name, "no server of this machine is in sight")
 }
 
 // visible are the directories of the machine that commands see, besides the workspace.

@@ -31,6 +31,8 @@ func lookAtBorder(ctx context.Context, c *call) border {
 		return border{} // it only looks
 	case c.req.own != nil:
 		return border{lacks: "files: " + c.req.own.Agent + " runs it itself"}
+	case c.req.RunBy != "":
+		return border{lacks: "files: " + c.req.RunBy + " runs it itself"}
 	case c.set.AskCommands:
 		return border{lacks: "setting: sidecar.commands.ask is always"}
 	case c.line != nil && c.line.hidden != "":

@@ -231,6 +231,9 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	switch v.Outcome {
 	case policy.Allow:
 		c.emitVerdict(v)
+		if n, ok := c.d.o.Approver.(Noticer); ok && v.Rule == policy.WorldComplete {
+			n.Unasked()
+		}
 		c.crossed = append(c.crossed, crosses(c, v, changes)...)
 		return nil
 	case policy.Deny:

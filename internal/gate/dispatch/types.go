@@ -22,7 +22,8 @@ type Request struct {
 	Mode      string          // of this call; "" means that of the session
 	CallID    string          // "" means that dispatch makes one
 	Emit      func(chunk string)
-	Most      int // bytes of the result's content, if that is less than the setting has; 0: no matter
+	RunBy     string // the agent that runs it itself, which is only explained here; "" means that we do
+	Most      int    // bytes of the result's content, if that is less than the setting has; 0: no matter
 
 	// Making hears of changes before they are made, and of the files as they are
 	// then. An error keeps them from being made. Nil does nothing.
@@ -208,6 +209,10 @@ const (
 type Approver interface {
 	Approve(ctx context.Context, a Ask) (Answer, error)
 }
+
+// Noticer hears of calls that run unasked because nothing leaves their session. An Approver
+// may be one.
+type Noticer interface{ Unasked() }
 
 // Destinations are the views of one session.
 type Destinations interface {

@@ -62,10 +62,16 @@ func Home(t *testing.T) {
 		t.Setenv("GOCACHE", filepath.Join(dir, "go-build"))
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	Write(t, filepath.Join(state, "sidecar-ls", SaidUnasked), "")
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	foundOut.lend(t, filepath.Join(cache, "sidecar-ls"))
 }
+
+// SaidUnasked is the file by which a user has read that commands run without a question.
+const SaidUnasked = "said-unasked"
 
 // foundOut is what this program found out about the machine's sandbox, which takes
 // it seconds under the race detector: one test does, and the others are told.

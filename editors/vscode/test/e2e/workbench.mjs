@@ -49,6 +49,9 @@ export function sandbox(files) {
   // they hold just until that file is read again.
   box.machine = more => fs.writeFileSync(`${box.data}/Machine/settings.json`, JSON.stringify(more));
   box.settings({});
+  // Who works here knows that commands run without a question.
+  fs.mkdirSync(`${box.home}/.local/state/sidecar-ls`, { recursive: true });
+  fs.writeFileSync(`${box.home}/.local/state/sidecar-ls/said-unasked`, '');
   return box;
 }
 
@@ -56,7 +59,7 @@ export function sandbox(files) {
 export const remove = dir => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
 function environment(box, more = {}) {
-  const env = { ...process.env, HOME: box.home, XDG_CONFIG_HOME: `${box.home}/.config`, XDG_DATA_HOME: `${box.home}/.local/share`, XDG_CACHE_HOME: `${box.home}/.cache`, EXTENSIONS_GALLERY: '{"serviceUrl":""}', ...more };
+  const env = { ...process.env, HOME: box.home, XDG_CONFIG_HOME: `${box.home}/.config`, XDG_DATA_HOME: `${box.home}/.local/share`, XDG_STATE_HOME: `${box.home}/.local/state`, XDG_CACHE_HOME: `${box.home}/.cache`, EXTENSIONS_GALLERY: '{"serviceUrl":""}', ...more };
   for (const key of Object.keys(env)) {
     if (key.startsWith('VSCODE_') || key.startsWith('npm_')) { delete env[key]; }
   }

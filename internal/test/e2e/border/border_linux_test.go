@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 )
 
@@ -225,5 +226,30 @@ func TestProjectCantLoosen(t *testing.T) {
 	r = serve(t, dir)
 	if res := r.Tool("run_command", e2e.Object{"command": "sh -c 'touch b'"}); res.OK || len(r.Asked()) != 1 {
 		t.Errorf("the user's always: %+v, %q", res, r.Asked())
+	}
+}
+
+// TestNotice: a person reads once that commands run without a question, and can have them
+// asked about again from there.
+func TestNotice(t *testing.T) {
+	dir := project(t, e2e.Object{})
+	mark := filepath.Join(os.Getenv("XDG_STATE_HOME"), "sidecar-ls", e2e.SaidUnasked)
+	if err := ownfile.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	r := serve(t, dir)
+	complete(r)
+	r.Choose("Always ask")
+	for range 2 {
+		r.Tool("run_command", e2e.Object{"command": "sh -c 'touch b'"})
+	}
+	e2e.Until(t, "the setting is not saved", func() bool { return explain(r, "make").Rule == "mode.review.execs" })
+	asked := r.Asked()
+	if strings.Count(strings.Join(asked, ""), "without a question") != 1 {
+		t.Errorf("it said %q", asked)
+	}
+	text, err := os.ReadFile(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "sidecar", "settings.json"))
+	if err != nil || !strings.Contains(string(text), "always") {
+		t.Errorf("the user's settings are %s, %v", text, err)
 	}
 }

@@ -116,7 +116,7 @@ function draws.question(d, m, b)
   local head = lines[1] or ''
   if b.closed then
     local said = b.answer and text.line(b.answer, 100) .. (b.by and ' (' .. text.line(b.by, 40) .. ')' or '') or 'not answered: ' .. text.line(b.reason or '', 100)
-    return put(d, (b.answer and '✓ ' or '○ ') .. text.line(b.text, 200) .. ' · ' .. said, 'Comment')
+    return put(d, (b.answer and '✓ ' or '○ ') .. text.line(head, 200) .. ' · ' .. said, 'Comment')
   end
   put(d, '? ' .. head, 'SidecarAgentQuestion')
   local keys, offers = M.keys(b), {}
