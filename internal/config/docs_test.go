@@ -23,7 +23,7 @@ func markdown() string {
 
 <!-- Written by go test ./internal/config -update; change internal/config/table.go instead. -->
 
-This page is for everyone who configures sidecar-ls: a person, an administrator, or the author of an editor's client.
+For everyone who configures sidecar-ls: a person, an administrator, or the author of an editor's client.
 A settings file is one JSON object, for example:
 
 %s
@@ -50,8 +50,7 @@ A project never loosens what you or the editor set. The column *set by* says wha
 | stricter | can only make it stricter |
 | trusted | can set it once you trust the project |
 
-A trusted project's file holds as it was when you trusted it. After a change, the stricter of the old and the new value holds until you agree.
-`+"`sidecar-ls trust`"+` shows the change, `+"`sidecar-ls trust yes`"+` accepts it ([security.md](security.md#settings)).
+A trusted project's file holds as it was when you trusted it; [security.md](security.md#settings) says what a change needs.
 
 ## All settings
 
@@ -146,7 +145,6 @@ var examples = map[Type]string{
   "toolPermissions": { "run_command": "deny" }
 }]`,
 	Backends: `[
-  { "name": "lab", "provider": "openai", "url": "https://models.example.org/v1", "model": "large", "keyEnv": "LAB_KEY", "window": 65536 },
   { "name": "claude", "provider": "anthropic", "url": "https://api.anthropic.com", "model": "claude-sonnet-5-5", "keyFile": "~/.config/claude.key", "effort": "medium" },
   { "name": "here", "provider": "ollama", "url": "http://localhost:11434", "model": "qwen3-coder:30b", "window": 32768 }
 ]`,
@@ -158,8 +156,7 @@ var examples = map[Type]string{
   "mine": { "program": "my-agent", "state": [".my-agent"], "env": ["MY_AGENT_KEY"], "network": true }
 }`,
 	Hooks: `{
-  "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "~/hooks/no-force-push.sh", "timeout": 5 }] }],
-  "PostToolUse": [{ "matcher": "Edit|Write", "hooks": [{ "type": "command", "command": "jq -r .tool_input.file_path" }] }]
+  "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "~/hooks/no-force-push.sh", "timeout": 5 }] }]
 }`,
 	CustomTools: `[{
   "name": "ticket", "description": "Shows a ticket of our tracker by its number.",

@@ -95,7 +95,7 @@ var table = []Setting{
 	{
 		Key: "mode", Type: String, Default: policy.DefaultMode, Enum: builtinModes, Custom: true,
 		Scope: ScopeProject, Project: Tighten, tighten: stricterMode,
-		Help: "The mode of sessions that don't name one: when you are asked, and where edits go. A project, or whoever starts an agent, can't take a mode that is looser in anything. So `review`, `audit` and `plan` don't replace `manual`, which asks about reads, nor the reverse.",
+		Help: "The mode of sessions that don't name one: when you are asked, and where edits go. A project, or whoever starts an agent, can't take a mode that is looser in anything. So `review` doesn't replace `manual`, which asks about reads, nor the reverse.",
 	},
 	{
 		Key: "toolPermissions", Type: Permissions, Scope: ScopeProject, Project: Tighten, tighten: stricterPermissions,
@@ -128,7 +128,7 @@ var table = []Setting{
 	},
 	{
 		Key: "workspace.trust", Type: String, Default: "unknown", Enum: []string{"trusted", "unknown", "untrusted"}, Scope: ScopeClient,
-		Help: "Whether you trust the workspace. `trusted` runs its git hooks in the sandbox, and applies its `.sidecar` files and hooks as they are now. Later changes are shown and wait for your yes. `untrusted` allows read-only tools only. `unknown` runs no hooks.",
+		Help: "Whether you trust the workspace. `trusted` runs its git hooks in the sandbox, and applies its `.sidecar` files and hooks as they are now. `untrusted` allows read-only tools only. `unknown` runs no hooks.",
 	},
 	{
 		Key: "approval.timeoutSeconds", Type: Integer, Default: 300, Min: 1, Max: 24 * 60 * 60,
@@ -138,19 +138,19 @@ var table = []Setting{
 	{
 		Key: "retry.attempts", Type: Integer, Default: 3, Min: 1, Max: 10,
 		Scope: ScopeProject, Project: Any, AgentWritable: true,
-		Help: "How often a call is tried when it fails for a passing reason, such as an overloaded server. Only reads and idempotent tools are repeated. 1 turns retries off. The first wait is about 1.5 seconds, each further one 1.5 times as long. The tool's time-out covers all attempts.",
+		Help: "How often a call is tried when it fails for a passing reason, such as an overloaded server. Only reads and idempotent tools are repeated. 1 turns retries off. The first wait is 1.5 seconds, each further one 1.5 times as long. The tool's time-out covers all attempts.",
 	},
 	{
 		Key: "commands.world", Type: String, Default: "auto", Enum: []string{"auto", "overlay", "copy", "disk"}, formerly: map[string]string{"shadow": "copy"}, Scope: ScopeUser,
-		Help: "The files that commands see, and where their changes go. `overlay`: the session's view, with pending edits and unsaved text; changes pass review like any edit. `copy`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the overlay, else the copy, else the disk, and every result says which. Nothing runs if the set one is unavailable.",
+		Help: "The files that commands see, and where their changes go. `overlay`: the session's view; changes pass review like any edit. `copy`: the same in a copy of the workspace. `disk`: the disk itself. `auto` takes the first that works, and every result says which. Nothing runs if the set one is unavailable.",
 	},
 	{
 		Key: "commands.ask", Type: String, Default: "auto", Enum: []string{"auto", "always"}, Scope: ScopeProject, Project: Tighten, tighten: stricterOf,
-		Help: "Whether `review` and `audit` ask about commands. `auto` runs commands unasked where nothing leaves their session without a decision, as `sidecar-ls doctor` says. `always` asks about each.",
+		Help: "Whether `review` and `audit` ask about commands. `auto` runs them unasked where nothing leaves their session without a decision, as `sidecar-ls doctor` says. `always` asks about each.",
 	},
 	{
 		Key: "commands.shell", Type: String, Default: "auto", Enum: []string{"auto", "bash", "wsl", "powershell", "pwsh"}, Scope: ScopeProject, Project: Never,
-		Help: "The shell for command lines on Windows. `bash` is that of Git for Windows, or another on PATH. `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7, `wsl` the bash of the default Linux of WSL. Nothing runs if the shell is missing. `auto` takes bash, else PowerShell 7, else Windows PowerShell, never WSL. Elsewhere it is always bash. Read with the first command.",
+		Help: "The shell for command lines on Windows. `bash` is that of Git for Windows, or another on PATH. `powershell` is Windows PowerShell 5.1, `pwsh` PowerShell 7, `wsl` the bash of the default Linux of WSL. Nothing runs if the shell is missing. `auto` takes bash, else `pwsh`, else `powershell`. Elsewhere it is always bash. Read with the first command.",
 	},
 	{
 		Key: "output.allow", Type: Strings, Scope: ScopeUser,
@@ -183,7 +183,7 @@ var table = []Setting{
 	},
 	{
 		Key: "hooks", Type: Hooks, Scope: ScopeClient,
-		Help: "Programs that run on events of agents and can block them, in the format of Claude Code. `false` runs no hooks, those of plugins and the project included. Hooks run in the sandbox. A hook can make things stricter and answer a question for you; it can't allow what is denied.",
+		Help: "Programs that run on events of agents and can block them, in the format of Claude Code. `false` runs no hooks, those of plugins and the project included. A hook can make things stricter and answer a question for you; it can't allow what is denied.",
 	},
 	{
 		Key: "tools.custom", Type: CustomTools, Scope: ScopeProject, Project: Never, tighten: moreTools, held: heldTools,
@@ -195,7 +195,7 @@ var table = []Setting{
 	},
 	{
 		Key: "languageServers", Type: LanguageServers, Scope: ScopeProject, Project: Never, tighten: moreServers, held: heldServers,
-		Help: "How to run the language servers behind get_diagnostics and the lsp_… tools. They run in the sandbox, and only in a trusted workspace. Servers that are not set are looked for on PATH.",
+		Help: "How to run the language servers behind get_diagnostics and the lsp_… tools, only in a trusted workspace. Servers that are not set are looked for on PATH.",
 	},
 	{
 		Key: "sensitive.allow", Type: Strings, Scope: ScopeUser,
@@ -220,15 +220,15 @@ var table = []Setting{
 	},
 	{
 		Key: "audit.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
-		Help: "Whether every tool call is recorded in `.sidecar/logs`: the caller, the decision and who made it, and the hashes of what changed. Secrets are removed from arguments.",
+		Help: "Whether every tool call is recorded in `.sidecar/logs`, without secrets.",
 	},
 	{
 		Key: "knowledge.enabled", Type: Boolean, Default: true, Scope: ScopeProject, Project: Tighten, tighten: onlyFalse, AgentWritable: true,
-		Help: "Whether there is a project index for project_knowledge_search. The first question builds it. It takes at most 1 GiB of memory, and a quarter of one processor while it parses.",
+		Help: "Whether there is a project index for project_knowledge_search. The first question builds it.",
 	},
 	{
 		Key: "knowledge.embeddings.provider", Type: String, Default: "off", Enum: []string{"off", "ollama", "openai"}, Scope: ScopeUser,
-		Help: "Whether questions are also answered by meaning, with a model's vectors. `ollama` is an Ollama server (`/api/embed`), `openai` any compatible endpoint (`/v1/embeddings`). Pieces of your source go there, without recognised secrets. `off` sends nothing. Read with the first question.",
+		Help: "Whether questions are also answered by meaning, with a model's vectors. `ollama` is an Ollama server, `openai` any compatible endpoint. Pieces of your source go there, without recognised secrets. `off` sends nothing. Read with the first question.",
 	},
 	{
 		Key: "knowledge.embeddings.url", Type: String, Scope: ScopeUser,
@@ -272,7 +272,7 @@ var table = []Setting{
 			{Name: "local-ollama", Provider: "ollama", URL: "http://localhost:11434"},
 			{Name: "openai", Provider: "openai", URL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 		},
-		Help: "Language model profiles, added to the default ones or replacing those of the same name. A key is read each time it is needed, and sent only over https or to this machine. For Ollama set `window`: its server drops what is longer, without an error.",
+		Help: "Language model profiles, added to the default ones or replacing those of the same name. A key is read each time it is needed. For Ollama set `window`: its server drops what is longer, without an error.",
 	},
 	{
 		Key: "backend.profile", Type: String, Scope: ScopeUser,
@@ -296,7 +296,7 @@ var table = []Setting{
 	},
 	{
 		Key: "mcp.tools", Type: Strings, Default: []string{"core", "files", "search", "shell", "git", "diagnostics", "web"}, Enum: families, Scope: ScopeProject, Project: Any,
-		Help: "Which families of tools agents over MCP are listed at first, beside the core and the tools that you added. A tool_search or a call adds others. Claude Code is listed all, since its model sees only their names. `sidecar-ls mcp --tools` says it for one entry.",
+		Help: "Which families of tools agents over MCP are listed at first, beside the core and the tools that you added. A tool_search or a call adds others. Claude Code is listed all, since its model sees only their names.",
 	},
 	{
 		Key: "ide.enabled", Type: Boolean, Default: true, Scope: ScopeClient,
@@ -312,7 +312,7 @@ var table = []Setting{
 	},
 	{
 		Key: "steps.required", Type: Boolean, Default: false, Scope: ScopeUser,
-		Help: "Whether agents may change something only in a step that they declared with declare_step. They must check it with verify_step. Reads are free. It holds for every session but the default one, which is yours, and not for what an agent's own program writes.",
+		Help: "Whether agents may change something only in a step that they declared with declare_step. They must check it with verify_step. Reads are free. It holds for every session but the default one, and not for what an agent's own program writes.",
 	},
 	{
 		Key: "log.level", Type: String, Default: "info", Enum: []string{"debug", "info", "warn", "error"}, Scope: ScopeClient,
