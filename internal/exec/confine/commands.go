@@ -73,6 +73,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 			return nil, err
 		}
 	}
+	sees := spec.Spec
 	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
 	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd)
+		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return c.opened(context.WithoutCancel(ctx), &sees, past) })
 	}
 	return p, nil
 }

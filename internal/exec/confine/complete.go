@@ -143,6 +143,23 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 	return holds(name, tools.Count(hidden, "file")+" hidden"+why)
 }
 
+// opened is what has come in sight of a command about which nobody was asked, since it
+// started: a server of the machine, or secrets in git's history besides those in hidden.
+func (c *Confiner) opened(ctx context.Context, spec *box.Spec, hidden []string) string {
+	if lacks := effects.Lacks([]effects.Condition{noSockets(visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
+		return lacks
+	}
+	level, err := c.Level()
+	if err != nil {
+		return ""
+	}
+	dirs, why := c.pasts.secrets(ctx, level, spec)
+	if why == notSearched || !slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
+		return ""
+	}
+	return "secrets: " + why
+}
+
 // stillComplete makes sure that a command about which nobody was asked starts in a complete
 // world.
 func stillComplete(ctx context.Context, c *Confiner, r shell.Run) error {

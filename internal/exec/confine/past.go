@@ -42,6 +42,9 @@ const (
 	maxPasts  = 64                     // repositories
 )
 
+// notSearched is why it is not known yet.
+const notSearched = "git's history has not been searched for secrets yet"
+
 // names are the names that a repository's history has of files that may hold secrets; why is
 // set where that is not known.
 func (p *pasts) names(r *gitrepo.Repo) (names []string, why string) {
@@ -68,7 +71,7 @@ func (p *pasts) names(r *gitrepo.Repo) (names []string, why string) {
 	select {
 	case <-done:
 	case <-time.After(pastWait):
-		return nil, "git's history has not been searched for secrets yet"
+		return nil, notSearched
 	}
 	one.busy.Lock()
 	defer one.busy.Unlock()
