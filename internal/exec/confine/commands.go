@@ -117,7 +117,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
 	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return c.opened(context.WithoutCancel(ctx), &sees, past) })
+		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
 }

@@ -145,7 +145,7 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 
 // opened is what has come in sight of a command about which nobody was asked, since it
 // started: a server of the machine, or secrets in git's history besides those in hidden.
-func (c *Confiner) opened(ctx context.Context, spec *box.Spec, hidden []string) string {
+func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) string {
 	if lacks := effects.Lacks([]effects.Condition{noSockets(visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
 		return lacks
 	}

@@ -2,10 +2,11 @@ package confine
 
 import (
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
 // TestOddSockets: a socket is found where its table has another name for it than it has, or
@@ -23,7 +24,7 @@ func TestOddSockets(t *testing.T) {
 				t.Fatal(err)
 			}
 			line := strings.ReplaceAll(line, "DIR", dir) + "\n"
-			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+			if err := ownfile.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			if at, known := inSight(line, []string{dir}); at != "" || !known {
