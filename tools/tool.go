@@ -89,10 +89,24 @@ type Call struct {
 	// decision: nobody was asked about them.
 	Unasked bool
 
+	// Looks says that a command line only looks by its words, which nobody was asked about.
+	// So they must mean what they say, whatever earlier commands left.
+	Looks Looks
+
 	Gate Gate // nil: nobody minds, or asks
 
 	Known Known // nil: nobody remembers
 }
+
+// Looks is what a command line that only looks gets of what earlier commands left.
+type Looks string
+
+// The kinds of Looks; the zero value is a line that may do more.
+const (
+	LooksFiles   Looks = "files"   // the state of its session, and nothing of git's history that may hold secrets
+	LooksClean   Looks = "clean"   // no state either
+	LooksHistory Looks = "history" // git's history, and no state
+)
 
 // Known is what the caller's session knows of the texts of files, by their real names.
 type Known interface {

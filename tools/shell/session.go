@@ -158,7 +158,10 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		dir = c.dir
 	}
 	keep := "0"
-	if c.keep {
+	switch {
+	case call.Looks == tools.LooksClean || call.Looks == tools.LooksHistory:
+		keep = "clean"
+	case c.keep:
 		keep = "1"
 	}
 	shell, err := sh.d.shell()
@@ -172,7 +175,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
-	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked}
+	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked, Looks: call.Looks}
 	sets := c.env
 	if sh.d.Host.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)

@@ -102,6 +102,7 @@ type Run struct {
 	Stays bool // it goes on after the call
 
 	Unasked bool // nobody was asked: it runs only in a complete world
+	Looks   tools.Looks
 
 	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is
 	// elsewhere for the command: in is where it finds a path. nil: it is no line, and

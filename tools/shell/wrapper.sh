@@ -1,12 +1,13 @@
 # What bash runs around a command: the state of the session before it, and what
 # it left after it. $1 is the directory of the state, $2 the command, $3 is 1
-# when the state is to be kept, $4 where the command begins, by the name that
+# when the state is to be kept, and clean when that from before is none of its
+# business; $4 where the command begins, by the name that
 # the session knows, and NAME=value for each variable of this command alone.
 # Names that begin with __sc are ours. The command itself is evaluated by the
 # one line that evaluates this file, so that it begins at line 1.
 shopt -s expand_aliases
 __sc_temp=${TMPDIR-} __sc_go=${GOFLAGS-} __sc_git=${GIT_CONFIG_COUNT-} # of this command alone, where they are given
-if [ -r "$1/state" ]; then . "$1/state"; fi
+if [ "$3" != clean ] && [ -r "$1/state" ]; then . "$1/state"; fi
 cd -L -- "$4" 2>/dev/null # the state has the PWD of before
 __sc_dir=$1 __sc_line=$2 __sc_keep=$3 __sc_before=
 for __sc_set in "${@:5}"; do
@@ -15,7 +16,10 @@ for __sc_set in "${@:5}"; do
 	export "$__sc_set"
 done
 __sc_save='
-	if [ "$__sc_keep" = 1 ]; then
+	if [ "$__sc_keep" = clean ]; then
+		__sc_keep=0
+		( umask 077; { pwd -W 2>/dev/null || pwd; } >|"$__sc_dir/cwd" ) 2>/dev/null
+	elif [ "$__sc_keep" = 1 ]; then
 		__sc_keep=0
 		( # exported variables may be secrets; the umask of the session stays
 			umask 077

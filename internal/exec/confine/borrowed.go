@@ -39,9 +39,12 @@ func borrowedNote(ctx context.Context, repos Repos, level box.Level, spec *Spec)
 // readable reports whether a command can read a directory.
 func readable(level box.Level, spec *Spec, dir string) bool {
 	in := func(of string) bool { return of != "" && box.Within(dir, of) }
-	if slices.ContainsFunc(slices.Concat([]string{spec.Root}, spec.ReadOnly, spec.Writable, box.SystemDirs[:1]), in) {
+	if slices.ContainsFunc(slices.Concat([]string{spec.Root}, spec.ReadOnly, spec.Writable, box.Programs, []string{"/etc"}), in) {
 		return true
 	}
 	home, err := os.UserHomeDir()
+	if err == nil && slices.ContainsFunc(box.Installed(home), in) {
+		return true
+	}
 	return level == box.Seatbelt && err == nil && !in(home)
 }

@@ -3,11 +3,16 @@ package confine
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -59,20 +64,26 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		spec.LookOnly, spec.Writable = true, nil
 	}
 	var past []string // directories with what git remembers of secrets
+	hides := r.Unasked || r.Looks == tools.LooksFiles || r.Looks == tools.LooksClean
+	if level, err := c.Level(); hides && err == nil && level.Hides() {
+		past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
+	}
 	if r.Unasked {
-		if level, err := c.Level(); err == nil {
-			past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
-		}
 		if err := stillComplete(ctx, c.Confiner, r); err != nil {
 			return nil, err
 		}
 	}
+	sees := spec.Spec
 	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
 	}
-	if r.Unasked {
+	if hides {
 		spec.withoutPast(past)
+	}
+	if r.Looks == tools.LooksHistory || r.Looks == tools.LooksClean {
+		spec.Env = fixedPath(c.o.Settings.Now(), spec.Env, r.Root)
+		spec.Env = append(spec.Env, inEnv(spec.git)...)
 	}
 	wait := followAfter
 	if r.Stays {
@@ -106,9 +117,26 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
 	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd)
+		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
+}
+
+// fixedPath has a command find no program that commands made: in their home, in the workspace
+// or among temporary files.
+func fixedPath(set *config.Settings, env []string, root string) []string {
+	env, dirs := slices.Clone(env), visible(set, root)
+	for i, v := range env {
+		path, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		env[i] = "PATH=" + strings.Join(slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+			real, err := filepath.EvalSymlinks(dir)
+			return err != nil || !slices.ContainsFunc(dirs, func(in string) bool { return box.Within(real, in) })
+		}), string(filepath.ListSeparator))
+	}
+	return env
 }
 
 // followAfter is how long a command runs before what changes on the disk is forwarded

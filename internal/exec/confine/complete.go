@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
@@ -84,12 +83,15 @@ func noWayOut(c *Confiner) effects.Condition {
 // workspace are hidden, and so are /run, /tmp and the home.
 func noSockets(dirs []string) effects.Condition {
 	const name = "sockets"
-	table, err := os.ReadFile("/proc/net/unix")
+	tables, err := socketTables()
 	if err != nil {
 		return fails(name, "it is not known which sockets the machine has: %v", err)
 	}
-	if at := inSight(string(table), dirs); at != "" {
+	switch at, known := inSight(tables, dirs); {
+	case at != "":
 		return fails(name, "a server of this machine listens at %s, which commands see", at)
+	case !known:
+		return fails(name, "a server of this machine listens at a place that is still looked for")
 	}
 	return holds(name, "no server of this machine is in sight")
 }
@@ -107,25 +109,6 @@ func visible(set *config.Settings, root string) []string {
 		}
 	}
 	return real
-}
-
-// inSight is the first socket with a path in one of dirs, of a table as in /proc/net/unix:
-// Num RefCount Protocol Flags Type St Inode Path. One that is only connected has none there.
-func inSight(table string, dirs []string) string {
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) < 8 || !filepath.IsAbs(fields[7]) {
-			continue
-		}
-		at := filepath.Clean(strings.Join(fields[7:], " "))
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-			at = filepath.Join(dir, filepath.Base(at))
-		}
-		if slices.ContainsFunc(dirs, func(dir string) bool { return box.Within(at, dir) }) && box.Exists(at) {
-			return at
-		}
-	}
-	return ""
 }
 
 func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Use) effects.Condition {
@@ -158,6 +141,23 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 		why = "; git's objects are hidden from commands that don't run git, because " + why
 	}
 	return holds(name, tools.Count(hidden, "file")+" hidden"+why)
+}
+
+// opened is what has come in sight of a command about which nobody was asked, since it
+// started: a server of the machine, or secrets in git's history besides those in hidden.
+func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) string {
+	if lacks := effects.Lacks([]effects.Condition{noSockets(visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
+		return lacks
+	}
+	level, err := c.Level()
+	if err != nil {
+		return ""
+	}
+	dirs, why := c.pasts.secrets(ctx, level, spec)
+	if why == notSearched || !slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
+		return ""
+	}
+	return "secrets: " + why
 }
 
 // stillComplete makes sure that a command about which nobody was asked starts in a complete

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
@@ -32,12 +33,12 @@ const gitIgnore = ".config/git/stand-ins"
 // it is followed out of it, and nothing of it is opened. standIns: files of the
 // repository have stand-ins, or are copies, which git tells from them by what it
 // does not look at then. ignored are directories that stand in for missing names.
-func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []string) error {
+func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []string) (set map[string]string, err error) {
 	gitDir := ""
 	if repo != nil {
 		gitDir = repo.GitDir
 	}
-	set, err := gitconfig.User(gitDir, gitKeys...)
+	set, err = gitconfig.User(gitDir, gitKeys...)
 	if err != nil {
 		set = nil // git itself would refuse them, and say so
 	}
@@ -55,28 +56,39 @@ func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []st
 	}
 	dir, err := os.OpenRoot(home)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	if len(set) == 0 {
-		return dir.RemoveAll(gitConfig)
+		return nil, dir.RemoveAll(gitConfig)
 	}
 	for _, name := range []string{".config", path.Dir(gitConfig)} { // what stands in the way goes
 		if info, err := dir.Lstat(name); err == nil && !info.IsDir() {
 			if err := dir.Remove(name); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	if err := dir.MkdirAll(path.Dir(gitConfig), 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	if len(ignored) > 0 {
 		if err := putInHome(dir, gitIgnore, strings.Join(ignored, "\n")+"\n"); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return putInHome(dir, gitConfig, gitText(set))
+	return set, putInHome(dir, gitConfig, gitText(set))
+}
+
+// inEnv are variables by which git knows such settings, and none that commands left in their
+// home.
+func inEnv(set map[string]string) []string {
+	env := []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_COUNT=" + strconv.Itoa(len(set))}
+	for i, key := range slices.Sorted(maps.Keys(set)) {
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+key, "GIT_CONFIG_VALUE_"+n+"="+set[key])
+	}
+	return env
 }
 
 // putInHome writes a file of the home of commands, whatever they left in its place.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ const (
 	maxPasts  = 64                     // repositories
 )
 
+// notSearched is why it is not known yet.
+const notSearched = "git's history has not been searched for secrets yet"
+
 // names are the names that a repository's history has of files that may hold secrets; why is
 // set where that is not known.
 func (p *pasts) names(r *gitrepo.Repo) (names []string, why string) {
@@ -67,7 +71,7 @@ func (p *pasts) names(r *gitrepo.Repo) (names []string, why string) {
 	select {
 	case <-done:
 	case <-time.After(pastWait):
-		return nil, "git's history has not been searched for secrets yet"
+		return nil, notSearched
 	}
 	one.busy.Lock()
 	defer one.busy.Unlock()
@@ -101,13 +105,18 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 		}
 		known[repo.CommonDir] = true
 		objects := append([]string{filepath.Join(repo.CommonDir, "objects")}, repo.Objects.Borrowed()...)
+		borrowed := objects[1:]
 		names, unknown := p.names(repo)
 		if unknown != "" {
 			suspect(unknown, objects...)
 		} else if name := p.suspicious(spec.Root, repo.Dir, names); name != "" {
 			suspect("git's history has "+name+", which may hold secrets", objects...)
 		} else {
-			suspect("git borrows objects from another repository", objects[1:]...)
+			suspect("git borrows objects from another repository", borrowed...)
+		}
+		// What git's helpers keep has the texts of files without their names.
+		if len(dirs) > 0 {
+			suspect(why, kept(slices.Compact([]string{repo.CommonDir, repo.GitDir}), "lfs", "annex", "rr-cache")...)
 		}
 		suspect("git keeps a submodule's history", modules(repo.CommonDir, known)...)
 	}
@@ -119,7 +128,26 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 		}
 	}
 	look(spec.Root, "")
+	if others := kept([]string{spec.Root}, others...); len(others) > 0 {
+		suspect("there is a history that can't be searched: "+others[0], others...)
+	}
 	return dirs, why
+}
+
+// others are where other programs for versions keep the texts of files.
+var others = []string{".svn/pristine", ".hg/store", ".sl/store", ".bzr/repository", "_darcs", ".pijul"}
+
+// kept are those of names that are directories in one of dirs.
+func kept(dirs []string, names ...string) (there []string) {
+	for _, dir := range dirs {
+		for _, name := range names {
+			at := filepath.Join(dir, filepath.FromSlash(name))
+			if info, err := os.Lstat(at); err == nil && info.IsDir() {
+				there = append(there, at)
+			}
+		}
+	}
+	return there
 }
 
 // suspicious is the first of names in a repository that the settings don't call harmless.

@@ -25,6 +25,7 @@ import (
 type Spec struct {
 	box.Spec
 	areas []gitguard.Area
+	git   map[string]string // the user's settings of git that commands know
 
 	// gitDirs are those of Writable in which a repository is that the root is
 	// another working tree of, and linked is that, if the root is all of the tree.
@@ -78,7 +79,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if repoErr != nil {
 		repo = nil
 	}
-	if err := writeGitConfig(home, repo, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
+	if spec.git, err = writeGitConfig(home, repo, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
 		return spec, err
 	}
 	if err := writeLogin(home); err != nil {

@@ -96,12 +96,15 @@ type meter struct {
 	goOn  func(ctx context.Context, why string) error
 	ended atomic.Pointer[string] // why it was ended
 
+	// opened is what it could reach by now outside of its session; nil: nothing.
+	opened func() string
+
 	settled chan struct{} // closed when all is booked
 }
 
 // follow begins to follow a command.
-func follow(c *Confiner, r shell.Run, cmd metered) *meter {
-	m := &meter{spending: &c.spending, cmd: cmd, session: r.Session, back: r.Stays}
+func follow(c *Confiner, r shell.Run, cmd metered, opened func() string) *meter {
+	m := &meter{spending: &c.spending, cmd: cmd, session: r.Session, back: r.Stays, opened: opened}
 	if !c.box.LimitsMemory() {
 		m.memory = c.spending.may.memory
 	}
@@ -125,15 +128,17 @@ func (m *meter) follow() {
 	tick := time.NewTicker(m.spending.may.every)
 	defer tick.Stop()
 	may := m.spending.may
-	var booked, allowed time.Duration
+	var spent, booked, allowed time.Duration
+	seen := "" // what has opened, of which a person knows
 	book := func() (cpu time.Duration, memory int64, over bool) {
 		cpu, memory, _ = m.cmd.Usage()
+		more := max(cpu-booked, 0) // it falls where nobody waited for a process that has ended
+		booked, spent = cpu, spent+more
 		m.spending.with(m.session, func(a *account) {
-			a.cpu += cpu - booked
+			a.cpu += more
 			over = a.cpu >= may.session
 		})
-		booked = cpu
-		return cpu, memory, over
+		return spent, memory, over
 	}
 	for {
 		select {
@@ -158,6 +163,11 @@ func (m *meter) follow() {
 		case cpu-allowed >= may.command:
 			m.ask(fmt.Sprintf("it has used %v of processor time, and nobody was asked about it", cpu.Round(time.Second)))
 			allowed = cpu
+		case m.opened != nil:
+			if now := m.opened(); now != "" && now != seen {
+				m.ask("something could leave its session since it started (" + now + ")")
+				seen = now
+			}
 		}
 	}
 }

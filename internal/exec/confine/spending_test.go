@@ -62,6 +62,7 @@ func TestMeter(t *testing.T) {
 		session time.Duration // what the session has used already
 		answers []error
 		nobody  bool
+		opened  []string // what each look finds; the last one stays
 		ended   string
 		asked   int
 	}{
@@ -71,6 +72,9 @@ func TestMeter(t *testing.T) {
 		{name: "no", answers: []error{errors.New("no")}, asked: 1, ended: "10m0s"},
 		{name: "nobody", nobody: true, ended: "nobody let it go on"},
 		{name: "the session's hour", session: 58 * time.Minute, answers: []error{errors.New("no")}, asked: 1, ended: "1h0m0s"},
+		{name: "opened, yes", cmd: &burner{ends: 5}, opened: []string{"", "sockets: one"}, answers: []error{nil}, asked: 1},
+		{name: "opened twice", cmd: &burner{ends: 7}, opened: []string{"", "sockets: one", "sockets: two"}, answers: []error{nil, errors.New("no")}, asked: 2, ended: "sockets: two"},
+		{name: "opened, no", opened: []string{"secrets: .env"}, answers: []error{errors.New("no")}, asked: 1, ended: "secrets: .env"},
 		{name: "memory", cmd: &burner{memory: 2 << 30}, ended: "memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,6 +98,13 @@ func TestMeter(t *testing.T) {
 			}}
 			if c.nobody {
 				m.goOn = nil
+			}
+			if opened := c.opened; opened != nil {
+				m.opened = func() string {
+					now := opened[0]
+					opened = opened[min(1, len(opened)-1):]
+					return now
+				}
 			}
 			m.begin()
 			<-b.done
@@ -138,6 +149,40 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// falling is a command whose processor time falls where nobody waited for one of its
+// processes.
+type falling struct {
+	burner
+
+	of []time.Duration
+}
+
+func (f *falling) Usage() (cpu time.Duration, memory int64, ok bool) {
+	cpu = f.of[0]
+	if f.of = f.of[1:]; len(f.of) == 0 {
+		f.Kill()
+		f.of = append(f.of, cpu)
+	}
+	return cpu, 0, true
+}
+
+// TestMeterNeverFalls: what was spent stays spent.
+func TestMeterNeverFalls(t *testing.T) {
+	may := defaultAllowance()
+	may.every = time.Microsecond
+	s := &spending{may: may}
+	f := &falling{of: []time.Duration{time.Second, 3 * time.Second, time.Second, 4 * time.Second}}
+	f.done = make(chan struct{})
+	m := &meter{spending: s, cmd: f, session: "one"}
+	m.begin()
+	<-m.settled
+	s.with("one", func(a *account) {
+		if a.cpu != 6*time.Second {
+			t.Errorf("it counts %v", a.cpu)
+		}
+	})
+}
+
 // TestInSight: a socket counts where commands see it, and only there.
 func TestInSight(t *testing.T) {
 	dir := t.TempDir()
@@ -148,10 +193,10 @@ func TestInSight(t *testing.T) {
 			}
 		}
 		table := "Num       RefCount Protocol Flags    Type St Inode Path\nffff: 00000002 00000000 00010000 0001 01 12345 " + at + "\n"
-		if got := inSight(table, []string{dir}); (got != "") != want {
+		if got, _ := inSight(table, []string{dir}); (got != "") != want {
 			t.Errorf("%s: %q", at, got)
 		}
-		if got := inSight(table, []string{dir + "/other"}); got != "" {
+		if got, _ := inSight(table, []string{dir + "/other"}); got != "" {
 			t.Errorf("%s out of sight: %q", at, got)
 		}
 	}

@@ -38,13 +38,35 @@ func lookAtBorder(ctx context.Context, c *call) border {
 	case c.line != nil && c.line.hidden != "":
 		return border{}
 	}
-	list := c.d.o.Confined.Complete(ctx, effects.Use{Session: c.session.ID, Shadow: c.session.Shadow != "", Git: c.line.runsGit(), Background: c.bound.Effects.Background})
-	list = append(list,
-		effects.Condition{Name: "rules", Holds: true, Why: "your deny and ask rules, hooks and required steps decide first"},
-		effects.Condition{Name: "record", Holds: c.set.Audit, Why: map[bool]string{true: "each command is in the audit log", false: "the setting sidecar.audit.enabled is off"}[c.set.Audit]})
+	list := conditions(ctx, c)
 	b := border{conditions: list, lacks: effects.Lacks(list)}
 	b.inside = b.lacks == ""
 	return b
+}
+
+// conditions are those of the world that the call would run in.
+func conditions(ctx context.Context, c *call) []effects.Condition {
+	list := c.d.o.Confined.Complete(ctx, effects.Use{Session: c.session.ID, Shadow: c.session.Shadow != "", Git: c.line.runsGit(), Background: c.bound.Effects.Background})
+	return append(list,
+		effects.Condition{Name: "rules", Holds: true, Why: "your deny and ask rules, hooks and required steps decide first"},
+		effects.Condition{Name: "record", Holds: c.set.Audit, Why: map[bool]string{true: "each command is in the audit log", false: "the setting sidecar.audit.enabled is off"}[c.set.Audit]})
+}
+
+// looks says how a line runs that only looks by its words. Commands that ran unasked may have
+// left functions and settings by which the words mean something else: so it runs as these do
+// where its world is complete, and else without what they left.
+func looks(ctx context.Context, c *call) (kind tools.Looks, unasked bool) {
+	switch {
+	case c.line == nil || c.line.runs() || !c.tool.InWorld:
+		return "", false
+	case c.line.runsGit():
+		return tools.LooksHistory, false
+	case c.mode.Behaviour.Inside != policy.Allow || c.d.o.Confined == nil:
+		return tools.LooksFiles, false
+	case c.req.over == nil && c.req.own == nil && effects.Lacks(conditions(ctx, c)) == "":
+		return tools.LooksFiles, true
+	}
+	return tools.LooksClean, false
 }
 
 // staysInside reports whether all of the call happens to a complete world. What programs

@@ -101,10 +101,11 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 			return tools.Result{}, nil, err
 		}
 	}
+	looking, unasked := looks(ctx, c)
 	c.ran.attempts.Store(1)
 	for {
 		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.out.emit, Most: c.bill.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil && !c.req.fresh, Fresh: c.req.fresh,
-			Gate: &c.ran, Known: known(c), Unasked: c.res.Decision.Rule == policy.WorldComplete,
+			Gate: &c.ran, Known: known(c), Unasked: c.res.Decision.Rule == policy.WorldComplete || unasked, Looks: looking,
 		})
 		if !c.ran.again(ctx, c.tool, c.set.Retry, err) {
 			return res, changes, err

@@ -17,6 +17,7 @@ import (
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitfile"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/object"
 )
 
@@ -26,20 +27,33 @@ type Past struct {
 	names map[string]bool // those that match
 	seen  map[plumbing.Hash]struct{}
 	tips  []plumbing.Hash
+
+	staged map[string]bool // names that match in an index now
 }
 
 // maxPastNames bounds the names that are kept: more are as bad as these.
 const maxPastNames = 1000
 
 // Names are the names that matched, sorted.
-func (p *Past) Names() []string { return slices.Sorted(maps.Keys(p.names)) }
+func (p *Past) Names() []string {
+	names := maps.Clone(p.staged)
+	if names == nil {
+		return slices.Sorted(maps.Keys(p.names))
+	}
+	maps.Copy(names, p.names)
+	return slices.Sorted(maps.Keys(names))
+}
 
-// Search adds the names that match in the commits that came since the last time. It looks at
-// all commits that a reference, a log of one or a state of git's own names; what nothing names
-// any more, as after a reset whose log has expired, it does not see. Cancelled, it goes on the
-// next time.
+// Search adds the names that match in the commits that came since the last time, and those
+// in an index. It looks at all commits that a reference, a log of one or a state of git's own
+// names; what nothing names any more, as after a reset whose log has expired, it does not
+// see. Cancelled, it goes on the next time.
 func (p *Past) Search(ctx context.Context, r *Repo, match func(name string) bool) error {
-	tips, err := allTips(r)
+	dirs := gitDirs(r)
+	if err := p.stage(dirs, match); err != nil {
+		return err
+	}
+	tips, err := allTips(r, dirs)
 	if err != nil || slices.Equal(tips, p.tips) {
 		return err
 	}
@@ -75,8 +89,9 @@ func (p *Past) object(r *Repo, hash plumbing.Hash, match func(string) bool) (par
 		return nil, err
 	case kind == plumbing.TreeObject:
 		return nil, p.tree(r, "", hash, nil, match)
-	case kind != plumbing.CommitObject:
-		return nil, nil // a file without a name
+	case kind != plumbing.CommitObject: // a file without a name, which may be any
+		p.names["an object without a file name, "+hash.String()[:10]] = true
+		return nil, nil
 	}
 	commit, err := r.Objects.Commit(hash)
 	if err != nil {
@@ -143,11 +158,51 @@ func (p *Past) tree(r *Repo, dir string, tree plumbing.Hash, before []plumbing.H
 	return nil
 }
 
-// stateFiles name commits in a git directory, besides references and their logs.
-var stateFiles = []string{"HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "BISECT_HEAD"}
+// stage looks for names in the index of each working tree: git has the texts already.
+func (p *Past) stage(dirs []string, match func(string) bool) error {
+	staged := map[string]bool{}
+	for _, dir := range dirs {
+		x, err := index.Read(filepath.Join(dir, "index"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for i := range x.Entries {
+			if e := x.Entries[i]; e.Mode != filemode.Submodule && len(staged) < maxPastNames && match(e.Name) {
+				staged[e.Name] = true
+			}
+		}
+	}
+	p.staged = staged
+	return nil
+}
+
+// gitDirs are the git directories of all working trees of a repository.
+func gitDirs(r *Repo) []string {
+	dirs := []string{r.GitDir}
+	if r.CommonDir != r.GitDir {
+		dirs = append(dirs, r.CommonDir)
+	}
+	trees, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	if err != nil {
+		return dirs
+	}
+	for _, t := range trees {
+		if dir := filepath.Join(r.CommonDir, "worktrees", t.Name()); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// stateDirs have files that name commits in a git directory, besides HEAD and its like,
+// whose names are in capitals.
+var stateDirs = []string{"refs", "rebase-merge", "rebase-apply", "sequencer"}
 
 // allTips are all commits that something names, sorted.
-func allTips(r *Repo) ([]plumbing.Hash, error) {
+func allTips(r *Repo, dirs []string) ([]plumbing.Hash, error) {
 	tips := map[plumbing.Hash]bool{}
 	iter, err := r.storage.IterReferences()
 	if err != nil {
@@ -162,20 +217,9 @@ func allTips(r *Repo) ([]plumbing.Hash, error) {
 	}); err != nil {
 		return nil, err
 	}
-	dirs := []string{r.GitDir, r.CommonDir}
-	if trees, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees")); err == nil {
-		for _, t := range trees {
-			dirs = append(dirs, filepath.Join(r.CommonDir, "worktrees", t.Name()))
-		}
-	}
 	for _, dir := range dirs {
-		for _, name := range stateFiles {
-			text, err := gitfile.ReadSmall(filepath.Join(dir, name), maxOther)
-			if err == nil {
-				for line := range bytes.Lines(text) {
-					addHash(tips, line)
-				}
-			}
+		if err := stateTips(dir, tips); err != nil {
+			return nil, err
 		}
 		if err := logTips(filepath.Join(dir, "logs"), tips); err != nil {
 			return nil, err
@@ -193,6 +237,51 @@ func allTips(r *Repo) ([]plumbing.Hash, error) {
 	return slices.Compact(list), nil
 }
 
+// stateTips adds what the state of a working tree names.
+func stateTips(dir string, tips map[plumbing.Hash]bool) error {
+	add := func(file string) error {
+		text, err := gitfile.ReadSmall(file, maxState)
+		for line := range bytes.Lines(text) {
+			addHash(tips, line)
+		}
+		return unlessGone(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err := unlessGone(err); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && e.Name() == strings.ToUpper(e.Name()) {
+			if err := add(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range stateDirs {
+		err := filepath.WalkDir(filepath.Join(dir, name), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				err = add(path)
+			}
+			return unlessGone(err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxState bounds a file that names commits, in bytes: FETCH_HEAD has a line for each branch.
+const maxState = 32 << 20
+
+// unlessGone is an error but that of a file which somebody else has just removed.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // addHash adds the hash that a line begins with.
 func addHash(to map[plumbing.Hash]bool, line []byte) {
 	if len(line) < 40 {
@@ -205,13 +294,13 @@ func addHash(to map[plumbing.Hash]bool, line []byte) {
 
 // logTips adds what the logs of references name: each line has the old and the new commit.
 func logTips(dir string, tips map[plumbing.Hash]bool) error {
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return err
+			return unlessGone(err)
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return err
+			return unlessGone(err)
 		}
 		defer f.Close()
 		in := bufio.NewScanner(f)
@@ -224,8 +313,4 @@ func logTips(dir string, tips map[plumbing.Hash]bool) error {
 		}
 		return in.Err()
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

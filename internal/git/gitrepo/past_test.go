@@ -21,6 +21,12 @@ func TestPast(t *testing.T) {
 		"echo K=1 > .env; git add -f .env; git commit -qm x; git tag -am t t; git reset -q --hard HEAD^; git reflog expire --expire=now --all": ".env",
 		"echo K=1 > .env; git add -f .env; git tag t $(git write-tree); git rm -qf --cached .env":                                              ".env",
 		"echo K=1 > .env; git add -f .env; git commit -qm x; git gc -q":                                                                        ".env",
+		"echo K=1 > .env; git add -f .env":                                                                                                     ".env", // no commit has it
+		"git worktree add -q tree -b tree; echo K=1 > tree/.env; git -C tree add -f .env":                                                      ".env",
+		"git worktree add -q tree -b tree; cd tree; echo K=1 > .env; git add -f .env; git commit -qm x; git update-ref refs/worktree/kept HEAD; git reset -q --hard HEAD^; git reflog expire --expire=now --all; rm -f \"$(git rev-parse --git-dir)/ORIG_HEAD\"": ".env",
+		"echo K=1 > .env; git add -f .env; git update-ref AUTO_MERGE $(git write-tree); git rm -qf --cached .env":                                                                                                                                                ".env",
+		"echo K=1 > .env; git add -f .env; git commit -qm x; mkdir .git/rebase-merge; git rev-parse HEAD > .git/rebase-merge/orig-head; git reset -q --hard HEAD^; git reflog expire --expire=now --all; rm -f .git/ORIG_HEAD":                                   ".env",
+		"git tag t $(echo K=1 | git hash-object -w --stdin)": "an object without a file name, 79e16ff238",
 		"git checkout -qb one; echo a > 1; git add 1; git commit -qm 1; git checkout -q -; git checkout -qb two; echo K > .env; git add -f .env; git commit -qm 2; git merge -q -m m one; git rm -q .env; git commit -qm gone": ".env",
 	} {
 		t.Run(line, func(t *testing.T) {

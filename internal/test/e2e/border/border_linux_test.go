@@ -253,3 +253,61 @@ func TestNotice(t *testing.T) {
 		t.Errorf("the user's settings are %s, %v", text, err)
 	}
 }
+
+// TestPlanted: what a command that ran unasked left for later ones does not run with git's
+// objects in sight, by words that only look.
+func TestPlanted(t *testing.T) {
+	dir := project(t, e2e.Object{}, ".env")
+	r := serve(t, dir)
+	complete(r)
+	blob := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "HEAD~1:.env"))
+	e2e.Write(t, filepath.Join(dir, "plant.sh"), "f=$HOME/f.sh\nprintf '#!/bin/sh\\n/usr/bin/git cat-file -p "+blob+" | rev >&2; echo planted >&2\\n' > $f; chmod +x $f\n"+
+		"printf '[core]\\nfsmonitor = %s\\n[diff]\\nexternal = %s\\n' $f $f > ~/.gitconfig\ngit() { ~/f.sh; }\nls() { ~/f.sh; }\nexport GIT_EXTERNAL_DIFF=$f VARIABLE=kept\ncd sub\n")
+	e2e.Write(t, filepath.Join(dir, "sub", "in"), "x\n")
+	if res := r.Tool("run_command", e2e.Object{"command": ". ./plant.sh"}); !res.OK || res.Decision.Rule != "world.complete" {
+		t.Fatalf("it does not run unasked: %+v", res)
+	}
+	e2e.Write(t, filepath.Join(dir, "a.txt"), "three\n")
+	backwards := "-taht-eulav"
+	planted := func(command string) bool {
+		t.Helper()
+		res := r.Tool("run_command", e2e.Object{"command": command})
+		if text := res.Content; strings.Contains(text, backwards) {
+			t.Errorf("%s: %s", command, text)
+		} else {
+			return strings.Contains(text, "planted")
+		}
+		return true
+	}
+	for _, command := range []string{"git status", "git diff", "git log --oneline", "cat in; git show --stat"} {
+		if planted(command) {
+			t.Errorf("%s runs what was planted", command)
+		}
+	}
+	if !planted("ls") {
+		t.Error("the control: a function is not kept")
+	}
+	if res := r.Tool("run_command", e2e.Object{"command": "echo $VARIABLE; pwd"}); !strings.Contains(res.Content, "kept\n"+filepath.Join(dir, "sub")) {
+		t.Errorf("the state is lost: %s", res.Content)
+	}
+	if asked := r.Asked(); len(asked) > 0 {
+		t.Errorf("it asked: %q", asked)
+	}
+}
+
+// TestKeptIsHidden: so are texts of secrets that git has under no commit, and those that
+// other programs keep.
+func TestKeptIsHidden(t *testing.T) {
+	dir := project(t, e2e.Object{})
+	e2e.Write(t, filepath.Join(dir, ".env"), "KEY="+secret+"\n")
+	e2e.GitIn(t, dir, "add", "-f", ".env")
+	for _, name := range []string{".git/lfs/objects/x", ".git/rr-cache/x/preimage", ".svn/pristine/x", ".hg/store/x"} {
+		e2e.Write(t, filepath.Join(dir, filepath.FromSlash(name)), "KEY="+secret+"\n")
+	}
+	e2e.Write(t, filepath.Join(dir, "run.sh"), "git show :.env | rev; cat $(find . -name x -type f; find . -name preimage) </dev/null | rev\n")
+	r := serve(t, dir)
+	complete(r)
+	if res := r.Tool("run_command", e2e.Object{"command": "sh run.sh"}); !res.OK || res.Decision.Rule != "world.complete" || strings.Contains(res.Content, "-taht-eulav") {
+		t.Errorf("%+v", res)
+	}
+}

@@ -1,0 +1,61 @@
+package confine
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
+)
+
+// TestOddSockets: a socket is found where its table has another name for it than it has, or
+// only that of its directory.
+func TestOddSockets(t *testing.T) {
+	for name, line := range map[string]string{
+		"relative":         "ffff: 00000002 00000000 00010000 0001 01 12345 s.sock",
+		"another mount":    "ffff: 00000002 00000000 00010000 0001 01 12346 /nowhere-at-all/s.sock",
+		"renamed":          "ffff: 00000002 00000000 00010000 0001 01 12347 DIR/sub/s.sock.123",
+		"relative, packet": "ffff: 00000002 00000000 00000000 0002 01 12348 ./x",
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := strings.ReplaceAll(line, "DIR", dir) + "\n"
+			if err := ownfile.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if at, known := inSight(line, []string{dir}); at != "" || !known {
+				t.Errorf("the control: %q, %v", at, known)
+			}
+			l, err := net.Listen("unix", filepath.Join(dir, "sub", "s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			// Another socket of the machine has come besides.
+			at, known := inSight(line+strings.Replace(line, " 123", " 923", 1), []string{dir})
+			if want := filepath.Join(dir, "sub", "s"); at != want || !known {
+				t.Errorf("it found %q, %v", at, known)
+			}
+			l.Close()
+			if at, known := inSight(line+strings.Replace(line, " 123", " 923", 1), []string{dir}); at != "" || !known {
+				t.Errorf("once it is gone: %q, %v", at, known)
+			}
+		})
+	}
+	// One that is only connected is no way to anybody, and an abstract one has no file.
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, line := range []string{"ffff: 00000002 00000000 00000000 0001 03 99 s", "ffff: 00000002 00000000 00010000 0001 01 99 @s"} {
+		if at, known := inSight(line+"\n", []string{dir}); at != "" || !known {
+			t.Errorf("%s: %q, %v", line, at, known)
+		}
+	}
+}
