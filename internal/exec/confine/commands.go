@@ -65,7 +65,8 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	}
 	var past []string // directories with what git remembers of secrets
 	hides := r.Unasked || r.Looks == tools.LooksFiles || r.Looks == tools.LooksClean
-	if level, err := c.Level(); hides && err == nil && level.Hides() {
+	level, err := c.Level()
+	if err == nil && level.Hides() && (hides || r.Looks != "") {
 		past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
 	}
 	if r.Unasked {
@@ -74,6 +75,10 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		}
 	}
 	sees := spec.Spec
+	var pinned []string
+	if r.Looks == tools.LooksHistory && len(past) > 0 && level >= box.Bubblewrap {
+		pinned = pinnedGit(ctx, c.o.Repos, r)
+	}
 	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
@@ -81,9 +86,9 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if hides {
 		spec.withoutPast(past)
 	}
-	if r.Looks == tools.LooksHistory || r.Looks == tools.LooksClean {
+	if level >= box.Bubblewrap && (r.Looks == tools.LooksHistory || r.Looks == tools.LooksClean) {
 		spec.Env = fixedPath(c.o.Settings.Now(), spec.Env, r.Root)
-		spec.Env = append(spec.Env, inEnv(spec.git)...)
+		spec.Env = append(append(spec.Env, inEnv(spec.git)...), pinned...)
 	}
 	wait := followAfter
 	if r.Stays {
@@ -120,6 +125,22 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
+}
+
+// pinnedGit has git take the repository that the disk has where a line begins, and none that
+// a command made, whose settings run what it likes.
+func pinnedGit(ctx context.Context, repos Repos, r shell.Run) []string {
+	dir := r.Dir
+	for ; dir != r.Root && box.Within(dir, r.Root); dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+	}
+	repo, err := repos.Open(ctx, dir)
+	if err != nil {
+		return []string{"GIT_DIR=" + os.DevNull}
+	}
+	return []string{"GIT_DIR=" + repo.GitDir, "GIT_WORK_TREE=" + repo.Dir}
 }
 
 // fixedPath has a command find no program that commands made: in their home, in the workspace

@@ -55,10 +55,13 @@ func inSight(tables string, dirs []string) (at string, known bool) {
 			continue
 		}
 		at := filepath.Clean(strings.Join(fields[7:], " "))
-		dir, err := filepath.EvalSymlinks(filepath.Dir(at))
-		if !filepath.IsAbs(at) || err != nil {
+		if !filepath.IsAbs(at) {
 			anywhere = append(anywhere, fields[6]+" "+at)
 			continue
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(at))
+		if err != nil {
+			continue // it is gone
 		}
 		if at = filepath.Join(dir, filepath.Base(at)); !in(at) {
 			continue

@@ -192,7 +192,7 @@ func TestPastIsHidden(t *testing.T) {
 			blob := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "HEAD~1:.env"))
 			e2e.Write(t, filepath.Join(dir, "run.sh"), "git show HEAD~1:.env | rev; git cat-file -p "+blob+" | rev; git stash list; git log --all | head -3\n")
 			loose := ".git/objects/" + blob[:2] + "/" + blob[2:]
-			backwards := "-taht-eulav"
+			backwards := "-eulav"
 			if out := e2e.GitIn(t, dir, "cat-file", "-p", blob); !strings.Contains(out, secret) {
 				t.Fatalf("the control: %s", out)
 			}
@@ -262,13 +262,13 @@ func TestPlanted(t *testing.T) {
 	complete(r)
 	blob := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "HEAD~1:.env"))
 	e2e.Write(t, filepath.Join(dir, "plant.sh"), "f=$HOME/f.sh\nprintf '#!/bin/sh\\n/usr/bin/git cat-file -p "+blob+" | rev >&2; echo planted >&2\\n' > $f; chmod +x $f\n"+
-		"printf '[core]\\nfsmonitor = %s\\n[diff]\\nexternal = %s\\n' $f $f > ~/.gitconfig\ngit() { ~/f.sh; }\nls() { ~/f.sh; }\nexport GIT_EXTERNAL_DIFF=$f VARIABLE=kept\ncd sub\n")
+		"printf '[core]\\nfsmonitor = %s\\n[diff]\\nexternal = %s\\n' $f $f > ~/.gitconfig\ngit init -q sub/made; cat ~/.gitconfig >> sub/made/.git/config\ngit() { ~/f.sh; }\nls() { ~/f.sh; }\nexport GIT_EXTERNAL_DIFF=$f VARIABLE=kept\ncd sub\n")
 	e2e.Write(t, filepath.Join(dir, "sub", "in"), "x\n")
 	if res := r.Tool("run_command", e2e.Object{"command": ". ./plant.sh"}); !res.OK || res.Decision.Rule != "world.complete" {
 		t.Fatalf("it does not run unasked: %+v", res)
 	}
 	e2e.Write(t, filepath.Join(dir, "a.txt"), "three\n")
-	backwards := "-taht-eulav"
+	backwards := "-eulav"
 	planted := func(command string) bool {
 		t.Helper()
 		res := r.Tool("run_command", e2e.Object{"command": command})
@@ -284,6 +284,14 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%s runs what was planted", command)
 		}
 	}
+	// Nor does a repository that a command made.
+	r.Tool("run_command", e2e.Object{"command": "cd made"})
+	for _, command := range []string{"git status", "git diff", "cd . && git status -s"} {
+		if planted(command) {
+			t.Errorf("%s runs what a repository says that was made", command)
+		}
+	}
+	r.Tool("run_command", e2e.Object{"command": "cd .."})
 	if !planted("ls") {
 		t.Error("the control: a function is not kept")
 	}
@@ -307,7 +315,7 @@ func TestKeptIsHidden(t *testing.T) {
 	e2e.Write(t, filepath.Join(dir, "run.sh"), "git show :.env | rev; cat $(find . -name x -type f; find . -name preimage) </dev/null | rev\n")
 	r := serve(t, dir)
 	complete(r)
-	if res := r.Tool("run_command", e2e.Object{"command": "sh run.sh"}); !res.OK || res.Decision.Rule != "world.complete" || strings.Contains(res.Content, "-taht-eulav") {
+	if res := r.Tool("run_command", e2e.Object{"command": "sh run.sh"}); !res.OK || res.Decision.Rule != "world.complete" || strings.Contains(res.Content, "-eulav") {
 		t.Errorf("%+v", res)
 	}
 }
