@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,13 @@ func project(t *testing.T, set e2e.Object, setup ...string) string {
 }
 
 const secret = "value-that-nobody-knows"
+
+// backwards is the secret as a command prints it that could read it: nothing masks that.
+var backwards = func() string {
+	b := []byte(secret)
+	slices.Reverse(b)
+	return string(b)
+}()
 
 // serve has an editor whose person says no to every question.
 func serve(t *testing.T, dir string) *e2e.Rig {
