@@ -27,7 +27,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(c), noSockets(visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+		noWayOut(c), noSockets(&c.sockets, visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
 	}
 }
 
@@ -81,17 +81,14 @@ func noWayOut(c *Confiner) effects.Condition {
 
 // noSockets looks for servers of the machine at places that commands see. Those in the
 // workspace are hidden, and so are /run, /tmp and the home.
-func noSockets(dirs []string) effects.Condition {
+func noSockets(s *socketFiles, dirs []string) effects.Condition {
 	const name = "sockets"
 	tables, err := socketTables()
 	if err != nil {
 		return fails(name, "it is not known which sockets the machine has: %v", err)
 	}
-	switch at, known := inSight(tables, dirs); {
-	case at != "":
+	if at := s.inSight(tables, dirs); at != "" {
 		return fails(name, "a server of this machine listens at %s, which commands see", at)
-	case !known:
-		return fails(name, "a server of this machine listens at a place that is still looked for")
 	}
 	return holds(name, "no server of this machine is in sight")
 }
@@ -146,7 +143,7 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 // opened is what has come in sight of a command about which nobody was asked, since it
 // started: a server of the machine, or secrets in git's history besides those in hidden.
 func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) string {
-	if lacks := effects.Lacks([]effects.Condition{noSockets(visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
+	if lacks := effects.Lacks([]effects.Condition{noSockets(&c.sockets, visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
 		return lacks
 	}
 	level, err := c.Level()

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
@@ -100,6 +101,7 @@ type Confiner struct {
 	tracked   trackedSecrets
 	caches    caches
 	pasts     pasts
+	sockets   socketFiles
 	spending  spending
 	servers   serving
 	left      leftovers
@@ -116,7 +118,7 @@ type Confiner struct {
 func New(o Options) *Confiner {
 	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
 		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
-	}), spending: spending{may: defaultAllowance()}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
+	}), spending: spending{may: defaultAllowance()}, sockets: socketFiles{every: time.Minute}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
 	c.ports = ports.New(c.box.Localhosts())
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })

@@ -42,12 +42,12 @@ func socketTables() (string, error) {
 }
 
 // inSight is the first socket in one of dirs, of tables with lines as in /proc/net/unix:
-// Num RefCount Protocol Flags Type St Inode Path. known is false where that takes longer.
-func inSight(tables string, dirs []string) (at string, known bool) {
+// Num RefCount Protocol Flags Type St Inode Path.
+func (s *socketFiles) inSight(tables string, dirs []string) string {
 	in := func(at string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return box.Within(at, dir) })
 	}
-	var anywhere []string // names of those whose files may be anywhere
+	anywhere := 0 // servers whose files may be anywhere
 	for line := range strings.Lines(tables) {
 		fields := strings.Fields(line)
 		const accepts, datagrams = "00010000", "0002"
@@ -56,7 +56,7 @@ func inSight(tables string, dirs []string) (at string, known bool) {
 		}
 		at := filepath.Clean(strings.Join(fields[7:], " "))
 		if !filepath.IsAbs(at) {
-			anywhere = append(anywhere, fields[6]+" "+at)
+			anywhere++
 			continue
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(at))
@@ -70,10 +70,10 @@ func inSight(tables string, dirs []string) (at string, known bool) {
 			at = aSocket(dir, false)
 		}
 		if at != "" {
-			return at, true
+			return at
 		}
 	}
-	return lookedThrough.find(anywhere, dirs)
+	return s.find(anywhere, dirs)
 }
 
 // aSocket is a socket in a directory, or also below it.
@@ -93,41 +93,42 @@ func aSocket(dir string, below bool) (found string) {
 	return found
 }
 
-// lookedThrough remembers what was found in directories, until there are other sockets whose
-// files may be anywhere: to look through all programs of a machine takes a while.
-var lookedThrough socketFiles
-
+// socketFiles are the sockets that were found by looking through directories: those of servers
+// that are known by a relative name, whose files may be anywhere. To look through all programs
+// of a machine takes a while, so it is done now and then, and a command waits a moment for it.
 type socketFiles struct {
+	every time.Duration // between two searches
+
 	mu   sync.Mutex
-	of   []string // the sockets and the directories
-	done chan struct{}
-	at   string // once done is closed
+	dirs []string
+	done chan struct{} // of the last search; closed when it has ended
+	at   time.Time     // when it began
+	file string        // that it found
 }
 
-const socketWait = 2 * time.Second // how long a command waits for that, which goes on
+const socketWait = time.Second // how long a command waits for a search, which goes on
 
-// find is the first socket file in dirs, where there are sockets that may be there.
-func (s *socketFiles) find(sockets, dirs []string) (at string, known bool) {
-	if len(sockets) == 0 {
-		return "", true
+// find is the first socket file in dirs that is known so far, where there are servers with
+// such names.
+func (s *socketFiles) find(servers int, dirs []string) string {
+	if servers == 0 {
+		return ""
 	}
-	slices.Sort(sockets)
-	of := slices.Concat(sockets, dirs)
 	s.mu.Lock()
-	if !slices.Equal(s.of, of) || s.at != "" && !box.Exists(s.at) {
+	if s.done == nil || !slices.Equal(s.dirs, dirs) || time.Since(s.at) > s.every && closed(s.done) {
 		done := make(chan struct{})
-		s.of, s.done, s.at = of, done, ""
+		s.dirs, s.done, s.at = slices.Clone(dirs), done, time.Now()
 		go func() {
-			at := ""
-			for i := 0; i < len(dirs) && at == ""; i++ {
-				at = aSocket(dirs[i], true)
+			defer close(done)
+			file := ""
+			for i := 0; i < len(dirs) && file == ""; i++ {
+				file = aSocket(dirs[i], true)
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.done == done {
-				s.at = at
+				s.file = file
 			}
-			close(done)
 		}()
 	}
 	done := s.done
@@ -135,9 +136,20 @@ func (s *socketFiles) find(sockets, dirs []string) (at string, known bool) {
 	select {
 	case <-done:
 	case <-time.After(socketWait):
-		return "", false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.at, s.done == done
+	if s.file != "" && !box.Exists(s.file) {
+		s.file = ""
+	}
+	return s.file
+}
+
+func closed(done chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }

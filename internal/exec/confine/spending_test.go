@@ -193,10 +193,11 @@ func TestInSight(t *testing.T) {
 			}
 		}
 		table := "Num       RefCount Protocol Flags    Type St Inode Path\nffff: 00000002 00000000 00010000 0001 01 12345 " + at + "\n"
-		if got, _ := inSight(table, []string{dir}); (got != "") != want {
+		var files socketFiles
+		if got := files.inSight(table, []string{dir}); (got != "") != want {
 			t.Errorf("%s: %q", at, got)
 		}
-		if got, _ := inSight(table, []string{dir + "/other"}); got != "" {
+		if got := files.inSight(table, []string{dir + "/other"}); got != "" {
 			t.Errorf("%s out of sight: %q", at, got)
 		}
 	}
