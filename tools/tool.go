@@ -127,6 +127,8 @@ type Gate interface {
 	// MadeCommit gets a commit that a program made, and that only programs of its
 	// session see.
 	MadeCommit(workspace.Commit)
+	// WroteOutput counts files of output that programs wrote to the workspace.
+	WroteOutput(files int)
 	// SawFiles is called when the programs that a call ran saw its files as they are,
 	// with all that is pending or not saved.
 	SawFiles()
@@ -155,6 +157,13 @@ func (c *Call) MayWrite(ctx context.Context, w Writes) error {
 func (c *Call) MadeCommit(commit workspace.Commit) {
 	if c.Gate != nil {
 		c.Gate.MadeCommit(commit)
+	}
+}
+
+// WroteOutput does as Gate.WroteOutput.
+func (c *Call) WroteOutput(files int) {
+	if c.Gate != nil && files > 0 {
+		c.Gate.WroteOutput(files)
 	}
 }
 

@@ -72,7 +72,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 		w.Live = c.o.User.OpenDocuments(w.Disk)
 	}
 	w.shadows = shadow.NewOpen(home.Shadows, w.Live)
-	w.commits = batchcommit.New(string(home.Dir), &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: home.Shadows.Top}, w.Disk)
+	w.commits = batchcommit.New(string(home.Dir), &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: home.Shadows.Top}, w.Disk, home.recorder().Committed)
 	mode, _ := c.Settings.Mode(c.o.Mode)
 	use := c.o.Queue == QueueAlways || c.o.Queue == QueueByMode && (mode.ToStore || home.Dir.HasQueue())
 	if home.Queue != nil || home.Err != nil || !use {
@@ -105,7 +105,7 @@ func (w *Workspace) openProcesses(folders []workspace.Folder) {
 	w.values = secrets.NewValues(w.Disk, &finder, c.Hide, c.Settings.SensitiveOK)
 	w.Confiner = confine.New(confine.Options{
 		Program: c.o.Program, Programs: c.Settings.Programs(), Root: folders[0].Dir, Folders: workspace.Dirs(folders), Home: w.Home.Dir, NoHome: w.Home.Err,
-		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Sessions: c.Sessions, Watch: w.watch, Files: w.pending, Review: w.review(), Decided: w.Home.recorder().DecidedOutput, Log: c.o.Log, Warn: c.Warn,
+		Settings: c.Settings, Secrets: &finder, Repos: w.repos, Sessions: c.Sessions, Watch: w.watch, Files: w.pending, Review: w.review(), Recorder: w.Home.recorder(), Log: c.o.Log, Warn: c.Warn,
 	})
 	w.Servers = langserver.New(langserver.Options{
 		Start: w.Confiner.LanguageServer, Look: w.Confiner.Look,

@@ -70,6 +70,7 @@ type gate struct {
 	made []workspace.Commit
 }
 
+func (g *gate) WroteOutput(int)               {}
 func (g *gate) MadeCommit(c workspace.Commit) { g.made = append(g.made, c) }
 
 // Where edits wait for review, git_commit makes a commit of them that waits with them. What

@@ -149,6 +149,7 @@ type Changed struct {
 	Changes []workspace.Change
 	Said    []string           // what was not taken over, in sentences
 	Commits []workspace.Commit // that only the session's commands see
+	Output  int                // files of output that went to the workspace
 	Settled func()             // is called once what becomes of Changes is decided; may be nil
 }
 
@@ -157,6 +158,7 @@ func (ch Changed) Tell(c *tools.Call) {
 	for _, commit := range ch.Commits {
 		c.MadeCommit(commit)
 	}
+	c.WroteOutput(ch.Output)
 	if ch.Settled != nil {
 		c.AtEnd(ch.Settled)
 	}

@@ -15,18 +15,19 @@ import (
 // Where edits wait for review, so does output: it goes to the session's entry in the
 // output store, but for data of directories that the user lets through. Where edits are applied it goes to the folder, if it was built of nothing
 // but the folder's own text. The rest stays in the session: were it moved and its source
-// rejected, make would say that all is up to date, and run what nobody accepted.
-func (w *world) exportOutput(f *found) (said []string) {
+// rejected, make would say that all is up to date, and run what nobody accepted. files counts
+// what went to the folder.
+func (w *world) exportOutput(f *found) (said []string, files int) {
 	waiting := map[string]int64{}
 	defer func() { w.waiting = waiting }()
 	if len(f.output) == 0 {
-		return nil
+		return nil, 0
 	}
 	if w.drops {
 		for _, o := range f.output {
 			waiting[o.rel] = w.began
 		}
-		return nil
+		return nil, 0
 	}
 	var toFolder []output
 	var held []output
@@ -42,9 +43,9 @@ func (w *world) exportOutput(f *found) (said []string) {
 			toFolder = append(toFolder, o)
 		}
 	}
-	said = append(said, w.export(toFolder, f.apart, waiting)...)
-	held, passed := letThrough(w, held)
-	return append(append(said, passed...), w.hold(held, waiting)...)
+	said, files = w.export(toFolder, f.apart, waiting)
+	held, passed, more := letThrough(w, held)
+	return append(append(said, passed...), w.hold(held, waiting)...), files + more
 }
 
 // doubts reports whether output is of a command that was cut off, or has something of it.
@@ -52,14 +53,14 @@ func (w *world) doubts(rel string) bool {
 	return slices.ContainsFunc(w.doubted, func(name string) bool { return name == rel || below(name, rel) || below(rel, name) })
 }
 
-// export moves output to the folder.
-func (w *world) export(list []output, apart map[string]bool, waiting map[string]int64) []string {
+// export moves output to the folder, and counts its files.
+func (w *world) export(list []output, apart map[string]bool, waiting map[string]int64) (said []string, files int) {
 	if len(list) == 0 {
-		return nil
+		return nil, 0
 	}
 	t, err := newMover(w.upper(), w.root, filepath.Join(w.dir, trashDir))
 	if err != nil {
-		return []string{"What was built stays in the session: " + reason(err) + "."}
+		return []string{"What was built stays in the session: " + reason(err) + "."}, 0
 	}
 	defer t.close()
 	t.apart, t.moved, t.leadsBack, t.guards = apart, w.layer.moved, w.leadsBack, true
@@ -80,7 +81,7 @@ func (w *world) export(list []output, apart map[string]bool, waiting map[string]
 			waiting[o.rel] = t.since
 		}
 	}
-	return t.said(w.left)
+	return t.said(w.left), t.files
 }
 
 // hold moves output to the session's entry. In a copy it stays until the session ends:

@@ -15,14 +15,14 @@ import (
 
 // letThrough moves data of directories that the user has named to the folder, out of output
 // that is to be held. It returns the rest, and sentences about both.
-func letThrough(w *world, list []output) (rest []output, said []string) {
+func letThrough(w *world, list []output) (rest []output, said []string, files int) {
 	a := newAllowing(w)
 	if a == nil || len(list) == 0 {
-		return list, nil
+		return list, nil, 0
 	}
 	t, err := newMover(w.upper(), w.root, filepath.Join(w.dir, trashDir))
 	if err != nil {
-		return list, nil // it is held, and that is said
+		return list, nil, 0 // it is held, and that is said
 	}
 	defer t.close()
 	t.moved, t.leadsBack, t.guards = w.layer.moved, w.leadsBack, true
@@ -48,9 +48,9 @@ func letThrough(w *world, list []output) (rest []output, said []string) {
 	said = p.said()
 	if now := strings.Join(said, "\n"); t.files > 0 || now != w.lastPassed {
 		w.lastPassed = now
-		return rest, said
+		return rest, said, t.files
 	}
-	return rest, nil
+	return rest, nil, t.files
 }
 
 // passing is data on its way to the folder.

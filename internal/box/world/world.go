@@ -119,6 +119,7 @@ type Collected struct {
 	Changes []workspace.Change
 	Said    []string           // what was not taken over, and why, in sentences
 	Commits []workspace.Commit // that were made in the world alone
+	Output  int                // files of output that went to the workspace
 
 	// Settled is to be called once the view has what becomes of Changes: until then
 	// programs that run keep what they wrote. nil: there are none.

@@ -211,7 +211,8 @@ func (r *Run) Collect() (Collected, error) {
 	h, err := r.w.collect(r.prefix, f)
 	if err == nil && r.w.users == 0 {
 		r.w.dirty = false
-		h.Said = append(h.Said, r.w.exportOutput(f)...)
+		said, files := r.w.exportOutput(f)
+		h.Said, h.Output = append(h.Said, said...), files
 		if h.Settled == nil {
 			r.w.noteTaken()
 		}
@@ -242,7 +243,8 @@ func (r *Run) End(take bool) (h Collected, err error) {
 	}
 	if f != nil && err == nil {
 		w.dirty = false
-		h.Said = append(h.Said, w.exportOutput(f)...)
+		said, files := w.exportOutput(f)
+		h.Said, h.Output = append(h.Said, said...), files
 		h.Said = append(h.Said, w.layer.said()...)
 		if h.Settled == nil {
 			w.noteTaken()
@@ -286,7 +288,7 @@ func (r *Run) GiveUp() (said []string) {
 		w.doubted = append(w.doubted, o.rel)
 	}
 	if w.last() {
-		said = w.exportOutput(f)
+		said, _ = w.exportOutput(f) // which holds all of it
 	}
 	return said
 }

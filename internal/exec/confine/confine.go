@@ -55,9 +55,7 @@ type Options struct {
 
 	Review Review // nil: nothing is held, and nobody asked
 
-	// Decided hears what a person decided about output that was held; whole says that all
-	// of it was done. nil: nobody does.
-	Decided func(what string, of []workspace.Held, whole bool, err error)
+	Recorder Recorder // nil: nothing is written down
 
 	// Log and Warn hear of what was set aside of a program's making while nobody
 	// waited for it; see internal/git/gitguard. Warn puts a text before the user.
@@ -73,6 +71,14 @@ type Review interface {
 	// GoOn asks whether a command may go on about which nobody was asked, and which spends
 	// more than that allows. A nil error is a yes.
 	GoOn(ctx context.Context, session, line, why string) error
+}
+
+// Recorder writes down what a person decided: decisions.Recorder.
+type Recorder interface {
+	// DecidedOutput is about output that was held; whole says that all of it was done.
+	DecidedOutput(what string, of []workspace.Held, whole bool, err error)
+	// OpenedPort is about a port of a session.
+	OpenedPort(session string, port int)
 }
 
 // Settings are those that hold now: *live.Settings.
@@ -119,7 +125,11 @@ func New(o Options) *Confiner {
 	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
 		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
 	}), spending: spending{may: defaultAllowance()}, sockets: socketFiles{every: time.Minute}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
-	c.ports = ports.New(c.box.Localhosts())
+	c.ports = ports.New(c.box.Localhosts(), func(session string, port int) {
+		if o.Recorder != nil {
+			o.Recorder.OpenedPort(session, port)
+		}
+	})
 	// A line is decided on as the shell reads it that runs it: it stays the same one.
 	c.shell = shells.Here(o.Programs, func() string { return o.Settings.Now().String("commands.shell") })
 	c.bash = shells.Here(o.Programs, func() string { return shells.UseBash })

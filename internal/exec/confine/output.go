@@ -56,8 +56,8 @@ func (c *Confiner) TakeBuilt(built, session string, take bool) (files int, left 
 	for _, dir := range c.o.Folders {
 		n, said, replaced, err := c.worlds.TakeBuilt(dir, built, session)
 		files, left = files+n, append(left, said...)
-		if c.o.Decided != nil && len(replaced) > 0 {
-			c.o.Decided("replace", replaced, true, err)
+		if c.o.Recorder != nil && len(replaced) > 0 {
+			c.o.Recorder.DecidedOutput("replace", replaced, true, err)
 		}
 		if err != nil {
 			return files, left, err
@@ -79,12 +79,12 @@ func (c *Confiner) DropOutput(session string) (err error) {
 
 // decided has what is held now recorded with what becomes of it.
 func decided(c *Confiner, what, session string) (then func(end func() (whole bool, err error))) {
-	if c.o.Decided == nil {
+	if c.o.Recorder == nil {
 		return func(func() (bool, error)) {}
 	}
 	of, _ := c.HeldOutput(session) // what can't be listed fails to be decided on, too
 	return func(end func() (bool, error)) {
 		whole, err := end()
-		c.o.Decided(what, of, whole, err)
+		c.o.Recorder.DecidedOutput(what, of, whole, err)
 	}
 }

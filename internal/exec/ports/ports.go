@@ -33,7 +33,8 @@ const Warning = "The pages and scripts that this server sends run in your browse
 
 // Ports are those of the sessions of a workspace.
 type Ports struct {
-	nets *boxnet.Networks
+	nets   *boxnet.Networks
+	opened func(session string, port int) // hears of each that is opened
 
 	mu   sync.Mutex
 	open map[at]*door
@@ -48,8 +49,10 @@ type at struct {
 // maxOpen bounds how many ports are open at a time.
 const maxOpen = 64
 
-// New returns the ports of sessions with these networks.
-func New(nets *boxnet.Networks) *Ports { return &Ports{nets: nets, open: map[at]*door{}} }
+// New returns the ports of sessions with these networks. opened hears of each that is opened.
+func New(nets *boxnet.Networks, opened func(session string, port int)) *Ports {
+	return &Ports{nets: nets, opened: opened, open: map[at]*door{}}
+}
 
 // List are the ports that programs of a session listen on, and those that are open; "" is
 // all sessions.
@@ -119,6 +122,7 @@ func (p *Ports) Open(session string, port int) (url string, err error) {
 		return "", err
 	}
 	p.open[key] = d
+	p.opened(session, port)
 	go func() {
 		select {
 		case <-j.Left():

@@ -31,6 +31,7 @@ type Committer struct {
 	repos Repos
 	disk  *workspace.Disk
 	hooks atomic.Pointer[gitrepo.Hooks]
+	made  func(pendingedits.CommitRequest) // hears of each commit; nil: nobody does
 }
 
 // Repos opens the repository of a directory: *repos.Repos.
@@ -39,9 +40,9 @@ type Repos interface {
 }
 
 // New returns a Committer for the workspace in root, where the names of batches are of the files of disk: it is asked
-// as soon as a queue is opened, about commits that a crash interrupted.
-func New(root string, repos Repos, disk *workspace.Disk) *Committer {
-	return &Committer{root: root, repos: repos, disk: disk}
+// as soon as a queue is opened, about commits that a crash interrupted. made hears of each commit.
+func New(root string, repos Repos, disk *workspace.Disk, made func(pendingedits.CommitRequest)) *Committer {
+	return &Committer{root: root, repos: repos, disk: disk, made: made}
 }
 
 // SetHooks says who runs the hooks of repositories from now on. Until then nobody does.
@@ -90,6 +91,14 @@ const stagedMark = " staged "
 
 // Commit implements pendingedits.Committer.
 func (c *Committer) Commit(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
+	id, err := c.commit(ctx, r)
+	if err == nil && c.made != nil {
+		c.made(r)
+	}
+	return id, err
+}
+
+func (c *Committer) commit(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
 	repo, req, err := c.request(ctx, r)
 	if err != nil {
 		return "", err

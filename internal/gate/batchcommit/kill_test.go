@@ -62,7 +62,7 @@ func openPlace(dir, state string, fail func(string) error) (*place, error) {
 	if _, err := disk.Recover(context.Background()); err != nil {
 		return nil, err
 	}
-	commits := batchcommit.New(dir, &repos.Repos{Options: gitrepo.Options{Trusted: func() bool { return false }}, Shadow: func(string) string { return "" }}, disk)
+	commits := batchcommit.New(dir, &repos.Repos{Options: gitrepo.Options{Trusted: func() bool { return false }}, Shadow: func(string) string { return "" }}, disk, nil)
 	store, err := pendingedits.Open(filepath.Join(state, "pending"), disk, pendingedits.Options{Commits: commits, Fail: fail})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -57,6 +58,42 @@ func (r Recorder) DecidedOutput(what string, of []workspace.Held, whole bool, er
 		}
 		_ = r.Log.Append(one)
 	}
+}
+
+// OpenedPort writes one line for a port of a session that a person opened.
+func (r Recorder) OpenedPort(session string, port int) {
+	r.did(auditlog.Record{Session: session, Tool: "sidecar.session.openPort", Access: string(tools.Exec)}, auditlog.Crossing{
+		Kind: string(effects.Port), What: fmt.Sprintf("Open port %d in your browser", port), Reversible: true,
+	})
+}
+
+// Committed writes one line for a commit that was made because its files were accepted.
+func (r Recorder) Committed(c pendingedits.CommitRequest) {
+	title, _, _ := strings.Cut(c.Message, "\n")
+	what := "Commit: " + r.Hide.Text(title)
+	switch {
+	case c.Forward != "":
+		what = "Move the branch to the commit " + c.Forward
+	case c.Branch != "":
+		what = "Commit on the new branch " + r.Hide.Text(c.Branch+": "+title)
+	}
+	r.did(auditlog.Record{Session: "default", Tool: "sidecar.review.accept", Access: string(tools.Exec)}, auditlog.Crossing{
+		Kind: string(effects.Git), What: what, Reversible: true,
+	})
+}
+
+// did writes a line for what a person did.
+func (r Recorder) did(one auditlog.Record, c auditlog.Crossing) {
+	if r.Log == nil || !r.Enabled() {
+		return
+	}
+	one.CallID, one.Outcome, one.By, one.OK = newID(), "allow", "user", true
+	c.Decision, c.Rule = string(effects.Asked), "person"
+	if c.Kind == string(effects.Git) {
+		c.Decision = string(effects.Reviewed)
+	}
+	one.Crosses = []auditlog.Crossing{c}
+	_ = r.Log.Append(one)
 }
 
 // outputStates are what became of output.

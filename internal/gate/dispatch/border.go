@@ -156,6 +156,11 @@ func changesInWords(changes []workspace.Change) string {
 	return fmt.Sprintf("Change %d files", len(changes))
 }
 
+// outputWritten is an effect: a program of the call wrote what git ignores to the workspace.
+func outputWritten(files int64) effects.Effect {
+	return effects.Effect{Kind: effects.Output, What: "Write " + tools.Count(int(files), "file") + " of output", Decision: effects.Free, Rule: "command.wrote"}
+}
+
 // crossings are the effects of a call as the audit log keeps them.
 func (r *record) crossings() []auditlog.Crossing {
 	var out []auditlog.Crossing

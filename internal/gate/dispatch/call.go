@@ -79,6 +79,9 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 	if c.bound != nil {
 		access = c.access()
 	}
+	if n := c.ran.output.Load(); n > 0 {
+		c.crossed = append(c.crossed, outputWritten(n))
+	}
 	c.conclude(access, out, err)
 	return c.res, ctx.Err()
 }

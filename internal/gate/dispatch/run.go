@@ -55,8 +55,9 @@ type writesAsked struct {
 // the call is over. It is a tools.Gate.
 type toolRun struct {
 	asking  chan writesAsked
-	commits madeCommits // that programs made, and that only the session sees
-	saw     atomic.Bool // the programs that the tool ran saw what it sees
+	commits madeCommits  // that programs made, and that only the session sees
+	output  atomic.Int64 // files of output that went to the workspace
+	saw     atomic.Bool  // the programs that the tool ran saw what it sees
 	last    lastThings
 
 	attempts atomic.Int32 // how often the tool was run
@@ -64,6 +65,9 @@ type toolRun struct {
 
 // MadeCommit, SawFiles and AtEnd are reports.
 func (r *toolRun) MadeCommit(commit workspace.Commit) { r.commits.add(commit) }
+
+// WroteOutput is one, too.
+func (r *toolRun) WroteOutput(files int) { r.output.Add(int64(files)) }
 
 // SawFiles is one, too.
 func (r *toolRun) SawFiles() { r.saw.Store(true) }

@@ -327,3 +327,37 @@ func TestKeptIsHidden(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// TestEffects: what leaves a session by other roads is written down, too.
+func TestEffects(t *testing.T) {
+	dir := project(t, e2e.Object{"commands.ask": "always", "toolPermissions": e2e.Object{"run_command": "allow"}})
+	r := serve(t, dir)
+	left := func(kind effects.Kind) string {
+		t.Helper()
+		var what []string
+		for _, e := range e2e.Command[struct{ Effects []effects.Effect }](r, "sidecar.effects.list", e2e.Object{}).Effects {
+			if e.Kind == kind {
+				what = append(what, e.What+" "+string(e.Decision))
+			}
+		}
+		return strings.Join(what, "; ")
+	}
+	r.Mode("autonomous")
+	r.Ran("printf 'dist/\\n' > .gitignore")
+	r.Ran("mkdir -p dist && echo built > dist/x")
+	if got := left(effects.Output); got != "Write 1 file of output free" {
+		t.Errorf("output: %q", got)
+	}
+	if got := left(effects.Files); !strings.Contains(got, ".gitignore") {
+		t.Errorf("files: %q", got)
+	}
+	r.Mode("review")
+	r.Ran("echo two > a.txt && git -c user.name=A -c user.email=a@example.org commit -qam 'second one'")
+	r.Accept(e2e.Object{})
+	if got := left(effects.Git); got != "Commit: second one reviewed" {
+		t.Errorf("git: %q", got)
+	}
+	if err := r.ExecuteCommand(t.Context(), "sidecar.effects.list", e2e.Object{"limit": 2000}, nil); err == nil {
+		t.Error("a limit of 2000 is taken")
+	}
+}

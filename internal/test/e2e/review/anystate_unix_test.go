@@ -145,7 +145,7 @@ func TestStartsInTheMiddleOfACommit(t *testing.T) {
 	defer disk.Close()
 	log := ""
 	store, err := pendingedits.Open(state, disk, pendingedits.Options{
-		Commits: batchcommit.New(r.Dir, &repos.Repos{Options: gitrepo.Options{Trusted: func() bool { return false }}, Shadow: func(string) string { return "" }}, disk),
+		Commits: batchcommit.New(r.Dir, &repos.Repos{Options: gitrepo.Options{Trusted: func() bool { return false }}, Shadow: func(string) string { return "" }}, disk, nil),
 		Fail: func(point string) error {
 			if point != "commit.run" {
 				return nil

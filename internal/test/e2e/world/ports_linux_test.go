@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
@@ -79,6 +80,17 @@ func TestOpenPort(t *testing.T) {
 	if _, _, err := open(""); err == nil {
 		t.Error("a question that was closed opened a port")
 	}
+	left := func() (ports []effects.Effect) {
+		for _, e := range e2e.Command[struct{ Effects []effects.Effect }](r, "sidecar.effects.list", e2e.Object{"session": "one"}).Effects {
+			if e.Kind == effects.Port {
+				ports = append(ports, e)
+			}
+		}
+		return ports
+	}
+	if l := left(); len(l) != 0 {
+		t.Errorf("before it is opened it left: %+v", l)
+	}
 	if err := r.ExecuteCommand(t.Context(), "sidecar.session.openPort", e2e.Object{"session": "one", "port": 3001}, nil); err == nil {
 		t.Error("a port that nobody listens on was opened")
 	}
@@ -98,6 +110,9 @@ func TestOpenPort(t *testing.T) {
 		if status, body := get(t, at, host); status != http.StatusMisdirectedRequest || strings.Contains(body, "page") {
 			t.Errorf("%s: %d %q", host, status, body)
 		}
+	}
+	if l := left(); len(l) != 1 || l[0].Decision != effects.Asked || !strings.Contains(l[0].What, "3000") {
+		t.Errorf("it left: %+v", l)
 	}
 	if l := list(); l.Ports[0].Opened != address || l.Ports[1].Opened != "" {
 		t.Errorf("%+v", l)
