@@ -45,6 +45,7 @@ func (c *Confiner) surroundings(ctx context.Context, spec *box.Spec) (files []st
 				spec.Hidden = append(spec.Hidden, item.Path)
 			case inventory.Repository:
 				spec.Repositories = append(spec.Repositories, item.Path)
+				spec.Included = append(spec.Included, included(item)...)
 				if i == 0 {
 					spec.ReadOnly = append(spec.ReadOnly, obeyed(item)...)
 				}
@@ -87,6 +88,26 @@ func ownState(root string) (dirs, files []string) {
 		}
 	}
 	return dirs, files
+}
+
+// included are the files in a repository that its settings include. Those in a working tree
+// are shown as they are: git may track them.
+func included(item inventory.Item) (files []string) {
+	gitDir := item.Path
+	if item.Type.IsRegular() {
+		var err error
+		if gitDir, err = gitcmd.Pointer(item.Path); err != nil {
+			return nil
+		}
+	}
+	for _, dir := range slices.Compact([]string{gitDir, gitcmd.CommonDir(gitDir)}) {
+		for _, path := range gitcmd.Included(dir) {
+			if box.Within(path, dir) {
+				files = append(files, path)
+			}
+		}
+	}
+	return files
 }
 
 // obeyed is what a repository makes git obey in its working tree.

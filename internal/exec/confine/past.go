@@ -91,6 +91,11 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 			}
 		}
 	}
+	if repo, err := p.repos.Open(ctx, spec.Root); err == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") {
+		of := *spec // commands in a linked working tree read its repository
+		of.ReadOnly = append(slices.Clone(spec.ReadOnly), repo.CommonDir)
+		spec = &of
+	}
 	known := map[string]bool{}
 	look := func(at, gitDir string) {
 		repo, err := p.repos.Open(ctx, at)

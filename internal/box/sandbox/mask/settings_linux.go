@@ -101,6 +101,12 @@ func otherSettings(s spec.Spec) (files []string) {
 			}
 		}
 	}
+	for _, path := range s.Included {
+		hidden := slices.ContainsFunc(s.Hidden, func(other string) bool { return spec.Within(path, other) })
+		if info, err := os.Lstat(s.Host(path)); err == nil && info.Mode().IsRegular() && !hidden {
+			files = append(files, path)
+		}
+	}
 	return files
 }
 

@@ -32,6 +32,9 @@ type Spec struct {
 	// then. nil: commands see the file itself.
 	Settings func(file string) (shown []byte, decides []string)
 
+	// Included are files that such settings include: commands see of them what Settings says.
+	Included []string
+
 	// After is called when nothing is left of the command, or when it was not
 	// started after all. What it returns goes to Removed.
 	After func() []string

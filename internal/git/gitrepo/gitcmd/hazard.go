@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitconfig"
@@ -143,4 +144,27 @@ func Obeyed(gitDir, top string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// maxIncluded bounds the files that settings include, which may include others.
+const maxIncluded = 50
+
+// Included are the files that the settings of a repository include, as far as they are there.
+func Included(gitDir string) (files []string) {
+	todo := []string{filepath.Join(gitDir, "config"), filepath.Join(gitDir, "config.worktree")}
+	for len(todo) > 0 && len(files) < maxIncluded {
+		list, _ := gitconfig.ReadFile(todo[0]) // what git can't read, it does not obey
+		base := filepath.Dir(todo[0])
+		todo = todo[1:]
+		for _, s := range list {
+			if !includes(s.Key) {
+				continue
+			}
+			path := gitfile.Resolve(gitconfig.ExpandHome(s.Value), base)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !slices.Contains(files, path) {
+				files, todo = append(files, path), append(todo, path)
+			}
+		}
+	}
+	return files
 }

@@ -361,3 +361,36 @@ func TestEffects(t *testing.T) {
 		t.Error("a limit of 2000 is taken")
 	}
 }
+
+// TestIncludedSettings: a token in a file that a repository's settings include is as hidden as
+// one in the settings.
+func TestIncludedSettings(t *testing.T) {
+	dir := project(t, e2e.Object{"commands.ask": "always", "toolPermissions": e2e.Object{"run_command": "allow"}})
+	e2e.Write(t, filepath.Join(dir, ".git", "more"), "[user]\n\tname = Ada\n[http]\n\textraHeader = Authorization: "+secret+"\n")
+	e2e.GitIn(t, dir, "config", "include.path", "more")
+	if out := e2e.GitIn(t, dir, "config", "-l"); !strings.Contains(out, secret) {
+		t.Fatalf("the control: %s", out)
+	}
+	r := serve(t, dir)
+	got := r.Ran("cat .git/more | rev; git config -l | rev; git config user.name")
+	if strings.Contains(got, backwards) || !strings.Contains(got, "Ada") {
+		t.Errorf("commands read %s", got)
+	}
+}
+
+// TestLinkedTreeAsks: commands in a linked working tree that run git are asked about where the
+// repository's history has secrets, too.
+func TestLinkedTreeAsks(t *testing.T) {
+	main := project(t, e2e.Object{}, ".env")
+	dir := filepath.Join(t.TempDir(), "tree")
+	e2e.GitIn(t, main, "worktree", "add", "-q", dir)
+	r := serve(t, dir)
+	complete(r)
+	r.Tool("run_command", e2e.Object{"command": "git commit -q --allow-empty -m x"})
+	if asked := r.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "git's history has .env") {
+		t.Errorf("it asked %q", asked)
+	}
+	if res := r.Tool("run_command", e2e.Object{"command": "sh -c 'echo two > a.txt'"}); !res.OK || len(r.Asked()) != 1 {
+		t.Errorf("the control: %+v", res)
+	}
+}
