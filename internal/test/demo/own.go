@@ -111,6 +111,30 @@ func (k *talk) answer(seen map[string]bool, answer string) (event, error) {
 	return q, k.d.execute("sidecar.agent.answer", map[string]any{"run": k.run, "question": q.Question, "answer": answer}, nil)
 }
 
+// asks reports whether a person is asked about a tool of the run. It depends on how commands
+// can be confined on this machine.
+func (k *talk) asks(tool string) (bool, error) {
+	var list struct {
+		Runs []struct {
+			Run     string `json:"run"`
+			Session string `json:"session"`
+		} `json:"runs"`
+	}
+	if err := k.d.execute("sidecar.agent.runs", map[string]any{"all": true}, &list); err != nil {
+		return false, err
+	}
+	for _, r := range list.Runs {
+		if r.Run == k.run {
+			var e struct {
+				Decision string `json:"decision"`
+			}
+			err := k.d.execute("sidecar.policy.explain", map[string]any{"name": tool, "arguments": map[string]any{}, "session": r.Session}, &e)
+			return e.Decision == "ask", err
+		}
+	}
+	return false, fmt.Errorf("the run %s is not there", k.run)
+}
+
 // own has our own agent work: a plan that is approved, two sub-agents in shadows, tests
 // over what they made, one review.
 func (d *demo) own() error {
@@ -165,8 +189,16 @@ func (d *demo) own() error {
 	d.out.done("both work at once, and neither sees the other's files")
 	turn.CallOwn("run_tests", object{})
 	d.out.call("run_tests", "over what waits for review")
-	if _, err = k.answer(seen, "allow_once"); err != nil {
+	asks, err := k.asks("run_tests")
+	switch {
+	case err != nil:
 		return err
+	case asks:
+		if _, err = k.answer(seen, "allow_once"); err != nil {
+			return err
+		}
+	default:
+		d.out.done("nobody is asked: nothing of them leaves the session before it is decided")
 	}
 	if turn, err = k.of("It is written."); err != nil {
 		return err
