@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -72,6 +73,21 @@ func Home(t *testing.T) {
 
 // SaidUnasked is the file by which a user has read that commands run without a question.
 const SaidUnasked = "said-unasked"
+
+// UserState are the files in the user's state but SaidUnasked.
+func UserState(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(os.Getenv("XDG_STATE_HOME"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && e.Name() != SaidUnasked {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return files
+}
 
 // foundOut is what this program found out about the machine's sandbox, which takes
 // it seconds under the race detector: one test does, and the others are told.

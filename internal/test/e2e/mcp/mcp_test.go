@@ -278,7 +278,7 @@ func TestAgentsAttachedTwice(t *testing.T) {
 // what was pending, and a new server takes over.
 func TestAgentOutlivesItsEditor(t *testing.T) {
 	e2e.Home(t)
-	e2e.UserSettings(t, e2e.Object{"mode": "review"})
+	e2e.UserSettings(t, e2e.Object{"mode": "review", "commands.ask": "always"})
 	dir := e2e.Project(t, map[string]string{"a.txt": "one\n"})
 	r, cmd := e2e.EditorProcess(t, dir)
 	asked := make(chan struct{})

@@ -63,8 +63,8 @@ func evalLine(t *testing.T, code int, args ...string) (r evals.Report, said stri
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
-	if left, err := os.ReadDir(os.Getenv("XDG_STATE_HOME")); err != nil || len(left) != 0 {
-		t.Errorf("it leaves %v in the user's state, %v", left, err)
+	if left := e2e.UserState(t); len(left) != 0 {
+		t.Errorf("it leaves %v in the user's state", left)
 	}
 	return r, said
 }
