@@ -26,7 +26,7 @@ before(async () => {
   const relay = file('relay.cjs'); // where a confined program may read it
   fs.copyFileSync(path.join(import.meta.dirname, 'relay.cjs'), relay);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
-  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'backend.profiles': [{ name: 'mine', provider: 'anthropic', url: thinks.url, model: 'played', key: 'sk-played-0123456789' }], 'backend.profile': 'mine', agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
+  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'commands.ask': 'always', 'backend.profiles': [{ name: 'mine', provider: 'anthropic', url: thinks.url, model: 'played', key: 'sk-played-0123456789' }], 'backend.profile': 'mine', agents: { ada: played.profile(relay), grace: played.profile(relay), missing: { program: 'nowhere-to-be-found', acp: [] } } }));
   ({ server, browser, page, me } = await open(box, vsix));
   page.setDefaultTimeout(20_000);
 }, { timeout: 240_000 });
