@@ -24,7 +24,7 @@ before(async () => {
   fs.mkdirSync(away);
   fs.copyFileSync(path.join(import.meta.dirname, 'theirs.cjs'), `${away}/mine.cjs`);
   fs.mkdirSync(`${box.home}/.config/sidecar`, { recursive: true });
-  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'mcp.servers': { mine: { command: process.execPath, args: [`${away}/mine.cjs`] } } }));
+  fs.writeFileSync(`${box.home}/.config/sidecar/settings.json`, JSON.stringify({ 'commands.ask': 'always', 'mcp.servers': { mine: { command: process.execPath, args: [`${away}/mine.cjs`] } } }));
   ({ server, browser, page, me } = await open(box, vsix));
 }, { timeout: 240_000 });
 

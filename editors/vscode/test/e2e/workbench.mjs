@@ -32,6 +32,7 @@ const settings = {
   'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': 'off', 'extensions.ignoreRecommendations': true,
   'git.enabled': false, 'git.openRepositoryInParentFolders': 'never', 'files.autoSave': 'off', 'security.workspace.trust.startupPrompt': 'never',
   'workbench.hover.delay': 600_000, 'workbench.hover.reducedDelay': 600_000, // what is told of a row covers those below it
+  'sidecar.commands.ask': 'always', // the tests answer questions, also where a command could run without one
   'editor.minimap.enabled': false, 'editor.cursorBlinking': 'solid', 'workbench.colorTheme': 'Dark Modern',
 };
 
