@@ -3,7 +3,7 @@
 //	go run ./bench/questions [-server bin/sidecar-ls] [-o bench/questions/RESULTS.md] [-day go-feature] [-v]
 //
 // A day is a script of tool calls, a file of days/: see day.go. Each is played in each
-// mode, in a project and a session of its own. What edits is really called, so that later
+// mode, in a project and a session of its own. Edits are really made, so that later
 // edits find their text. Of everything else the policy says what would be decided, and
 // nothing is run. The person allows for the session where that is offered, else once.
 //

@@ -20,14 +20,14 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// settings are what a day is played with.
+// settings of one day.
 type settings struct {
 	dir      string // for the project; it is made
 	program  string // the server's
 	programs *lookup.Finder
 }
 
-// tally is what a day comes to in a mode.
+// tally counts the decisions of one day in one mode.
 type tally struct {
 	allowed, asked, denied int
 
@@ -155,7 +155,7 @@ func (p *player) words(c Call, rule string) string {
 	return fmt.Sprintf("%s, %s: %s %s (%s)", p.day.Name, p.mode, c.Tool, tools.Clip(string(c.Arguments)), rule)
 }
 
-// fresh is what is decided about a call in a session in which nobody has allowed anything.
+// fresh explains a call in a new session, without earlier answers.
 func (p *player) fresh(ctx context.Context, r dispatch.Request) (dispatch.Explanation, error) {
 	s, err := p.w.Client.Sessions.Open(session.OpenRequest{Mode: p.mode})
 	if err != nil {

@@ -52,7 +52,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// What is allowed for the session is asked about once; what needs a person is seen where
+// A call allowed for the session is asked about once; what needs a person is seen where
 // nobody is asked; a denial without a mark is seen; and a script that does not fit its files
 // is an error.
 func TestControls(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// result is what all days came to.
+// result has the tallies of all days.
 type result struct {
 	days     []*Day
 	tallies  map[string]map[string]*tally // by day and mode

@@ -84,7 +84,7 @@ type Settings interface {
 type Reports interface {
 	Backend() (any, error) // the language model in use
 	Audit() (any, error)   // whether the audit log is as it was written
-	// Effects are what left a session, the newest first; "" is every session.
+	// Effects lists what left a session, newest first; "" means every session.
 	Effects(session string, limit int) ([]effects.Effect, error)
 	Skills(ctx context.Context, session string) (SkillList, error)
 }

@@ -174,7 +174,7 @@ func answerAtTerminal(ctx context.Context, c *cli, w openQuestion) error {
 	}
 }
 
-// typedAt is what the person types at their terminal.
+// typedAt reads a line from the person's terminal.
 func typedAt(ctx context.Context, prompt string) (string, error) {
 	tty, err := openTerminal()
 	if err != nil {

@@ -47,7 +47,7 @@ func rulesIn(name string) (rules []config.CommandRule, problems []string, is boo
 	return set.CommandRules(), problems, true
 }
 
-// checkedRule is what --json prints of one.
+// checkedRule is a checked rule as --json prints it.
 type checkedRule struct {
 	Prefix   []string `json:"prefix"`
 	Decision string   `json:"decision"`

@@ -14,7 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/always"
 )
 
-// What is asked about rules that allow for good. Both are a person's.
+// Queries about permanent rules. Only a person may make them.
 var (
 	policySuggest = query[suggestFor, []always.Figures]{name: "policy suggest", answer: func(_ context.Context, w *app.Workspace, a suggestFor) ([]always.Figures, error) {
 		return serve.RulesOf(w).Suggest(a.Days)

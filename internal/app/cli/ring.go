@@ -20,7 +20,7 @@ func ring(tty io.Writer, title string) {
 	fmt.Fprint(tty, "\a"+notification(os.Getenv, "sidecar-ls asks: "+title))
 }
 
-// notification is what has a terminal show a text on the desktop; "" for one that is not known to
+// notification returns the escape sequence for a desktop notification; "" for one that is not known to
 // understand it, and would print some of it.
 func notification(env func(string) string, text string) string {
 	switch env("TERM_PROGRAM") {

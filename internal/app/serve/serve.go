@@ -299,7 +299,7 @@ func (o opened) Audit() (any, error) {
 	return log.Verify()
 }
 
-// Effects are what left a session.
+// Effects lists what left a session.
 func (o opened) Effects(session string, limit int) ([]effects.Effect, error) {
 	log, err := o.w.Home.Records()
 	if err != nil {

@@ -29,7 +29,7 @@ export const reason = (a: ApproveParams): string => {
   return why === body || a.diff && why.startsWith('---') ? '' : why.charAt(0).toUpperCase() + why.slice(1);
 };
 
-/** What fits into a message without a dialog: what would be done, why it is asked, and who asks where that is an agent. */
+/** The text of a message without a dialog: what would be done, why it is asked, and who asks where that is an agent. */
 export function messageText(a: ApproveParams, t: Translate): string {
   const [why = ''] = reason(a).split('\n'), one = asker(a);
   return [a.title, why && (/[.!?:]$/.test(why) ? why : `${why}.`), one === 'default' ? '' : t('Asked by {0}.', one)].filter(Boolean).join(' ');
