@@ -161,6 +161,16 @@ func outputWritten(files int64) effects.Effect {
 	return effects.Effect{Kind: effects.Output, What: "Write " + tools.Count(int(files), "file") + " of output", Decision: effects.Free, Rule: "command.wrote"}
 }
 
+// cross notes effects that were allowed, each once: a call may be decided on again on its way.
+// Two groups of files may have the same words.
+func (r *record) cross(list ...effects.Effect) {
+	for _, e := range list {
+		if !slices.ContainsFunc(r.crossed, func(old effects.Effect) bool { return e.Kind != effects.Files && old.Kind == e.Kind && old.What == e.What }) {
+			r.crossed = append(r.crossed, e)
+		}
+	}
+}
+
 // crossings are the effects of a call as the audit log keeps them.
 func (r *record) crossings() []auditlog.Crossing {
 	var out []auditlog.Crossing

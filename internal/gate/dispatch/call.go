@@ -80,7 +80,7 @@ func (d *Dispatcher) Call(ctx context.Context, req Request) (*Result, error) {
 		access = c.access()
 	}
 	if n := c.ran.output.Load(); n > 0 {
-		c.crossed = append(c.crossed, outputWritten(n))
+		c.cross(outputWritten(n))
 	}
 	c.conclude(access, out, err)
 	return c.res, ctx.Err()
@@ -237,7 +237,7 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 		if n, ok := c.d.o.Approver.(Noticer); ok && v.Rule == policy.WorldComplete {
 			n.Unasked()
 		}
-		c.crossed = append(c.crossed, crosses(c, v, changes)...)
+		c.cross(crosses(c, v, changes)...)
 		return nil
 	case policy.Deny:
 		c.emitVerdict(v)
@@ -248,7 +248,7 @@ func (c *call) settle(ctx context.Context, v policy.Verdict, changes []workspace
 	}
 	err := c.ask(ctx, v, changes)
 	if err == nil {
-		c.crossed = append(c.crossed, crosses(c, v, changes)...)
+		c.cross(crosses(c, v, changes)...)
 	}
 	return err
 }
