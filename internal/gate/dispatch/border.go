@@ -165,7 +165,9 @@ func outputWritten(files int64) effects.Effect {
 // Two groups of files may have the same words.
 func (r *record) cross(list ...effects.Effect) {
 	for _, e := range list {
-		if !slices.ContainsFunc(r.crossed, func(old effects.Effect) bool { return e.Kind != effects.Files && old.Kind == e.Kind && old.What == e.What }) {
+		if !slices.ContainsFunc(r.crossed, func(old effects.Effect) bool {
+			return e.Kind != effects.Files && old.Kind == e.Kind && old.What == e.What
+		}) {
 			r.crossed = append(r.crossed, e)
 		}
 	}
