@@ -216,6 +216,7 @@ func (x *Index) Rebuild() {
 	x.mu.Lock()
 	x.empty()
 	x.parts, x.linked, x.status, x.ready = nil, map[string]bool{}, Status{Commits: x.status.Commits}, make(chan struct{})
+	x.notify(true)
 	x.mu.Unlock()
 	if x.meaning != nil {
 		x.problem(x.meaning.forget())
