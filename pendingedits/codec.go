@@ -105,12 +105,23 @@ func (w *encoder) commit(q *queued) {
 	w.text(q.message)
 	list(w, q.models, w.text)
 	w.number(q.revision)
-	w.flags(q.begun, q.loose, q.branch != "", q.forward)
+	w.flags(q.begun, q.loose, q.branch != "", q.forward, q.merges != nil, q.ref.Kind != "")
 	if q.loose {
 		w.text(q.origin)
 	}
 	if q.branch != "" {
 		w.text(q.branch)
+	}
+	if q.merges != nil {
+		list(w, q.merges, w.text)
+	}
+	if q.ref.Kind != "" {
+		w.flags(q.ref.New, q.due)
+		w.text(string(q.ref.Kind))
+		w.text(q.ref.Dir)
+		w.text(q.ref.Name)
+		w.text(q.ref.Commit)
+		w.text(q.ref.Message)
 	}
 	w.text(q.head)
 	w.text(q.failed)
@@ -318,13 +329,20 @@ func (d *decoder) flags(list ...*bool) {
 
 func (d *decoder) commit() *queued {
 	q := &queued{id: d.text(), session: d.text(), message: d.text(), models: readList(d, d.text), revision: d.number()}
-	branch := false
-	d.flags(&q.begun, &q.loose, &branch, &q.forward)
+	branch, merges, ref := false, false, false
+	d.flags(&q.begun, &q.loose, &branch, &q.forward, &merges, &ref)
 	if q.loose {
 		q.origin = d.text()
 	}
 	if branch {
 		q.branch = d.text()
+	}
+	if merges {
+		q.merges = readList(d, d.text)
+	}
+	if ref {
+		d.flags(&q.ref.New, &q.due)
+		q.ref.Kind, q.ref.Dir, q.ref.Name, q.ref.Commit, q.ref.Message = workspace.RefKind(d.text()), d.text(), d.text(), d.text(), d.text()
 	}
 	q.head, q.failed, q.parts = d.text(), d.text(), readList(d, d.part)
 	return q

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
@@ -21,8 +22,9 @@ type Commit struct {
 	Files   []string // sorted; none: it takes what is staged
 	Error   string   // why it could not be made when it was tried
 
-	ByFile bool   // it waits for its files, which are no batch
-	Branch string // the new branch that it begins; "" is none
+	ByFile bool                // it waits for its files, which are no batch
+	Ref    workspace.Reference // it is this branch or tag, which names a commit; its zero value is none
+	Branch string              // the new branch that it begins; "" is none
 
 	// Differs is a patch from what waits to what the commit has, where the hunks of its files don't show that. A batch is
 	// accepted with it; a commit that waits for its files is not made with it.
@@ -32,8 +34,10 @@ type Commit struct {
 // CommitRequest is a commit that is to be made now.
 type CommitRequest struct {
 	Message string
-	Branch  string // the new branch that it begins; "" is none
-	Forward string // the commit that the branch goes to, in place of a new one; "" is none
+	Branch  string              // the new branch that it begins; "" is none
+	Forward string              // the commit that the branch goes to, in place of a new one; "" is none
+	Merges  []string            // its parents after the first one
+	Ref     workspace.Reference // what is made in place of a commit; its zero value is none
 	Models  []string
 	Files   []CommitFile // sorted by name; none: what is staged
 }
@@ -71,11 +75,14 @@ var ErrNothingToCommit = errors.New("nothing changed since the last commit")
 type queued struct {
 	id, session, message string
 	models               []string
-	branch               string // the new branch that a loose one begins; "" is none
-	parts                []part // sorted by name
-	forward              bool   // of a loose one: origin is the commit that the branch goes to
-	loose                bool   // it waits for its files, not for a batch
-	origin               string // of a loose one: what it is known by to whoever queued it
+	branch               string              // the new branch that a loose one begins; "" is none
+	parts                []part              // sorted by name
+	forward              bool                // of a loose one: origin is the commit that the branch goes to
+	merges               []string            // the parents of a merge after the first one
+	ref                  workspace.Reference // it is no commit, but this; its zero value is none
+	due                  bool                // the commit that ref names was made
+	loose                bool                // it waits for its files, not for a batch
+	origin               string              // of a loose one: what it is known by to whoever queued it
 	revision             int64
 	begun                bool   // it may have been made
 	head                 string // where the repository was then
@@ -142,7 +149,7 @@ func (q *queued) claims(name string) bool {
 }
 
 func (q *queued) describe() Commit {
-	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose, Branch: q.branch}
+	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose, Branch: q.branch, Ref: q.ref}
 	for _, p := range q.parts {
 		c.Files = append(c.Files, p.name)
 	}
@@ -150,7 +157,7 @@ func (q *queued) describe() Commit {
 }
 
 func (q *queued) size() int64 {
-	n := 64 + len(q.message)
+	n := 64 + len(q.message) + len(q.ref.Name) + len(q.ref.Message)
 	for _, p := range q.parts {
 		n += 32 + len(p.name) + len(p.source) + len(p.base) + len(p.data) + len(p.final) + len(p.content)
 	}

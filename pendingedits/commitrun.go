@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
@@ -13,9 +14,23 @@ import (
 // makeCommits makes the commits that are chosen, in order. What fails waits on, and so do those
 // of its batch that are behind it. s.reviewing is held.
 func (s *guarded) makeCommits(ctx context.Context, choose func(*queue) []*queued) (done []CommitResult) {
-	s.mu.Lock()
-	list := choose(&s.queue)
-	s.mu.Unlock()
+	tried := map[string]bool{}
+	for {
+		s.mu.Lock()
+		list := slices.DeleteFunc(choose(&s.queue), func(q *queued) bool { return tried[q.id] })
+		s.mu.Unlock()
+		if len(list) == 0 {
+			return done
+		}
+		for _, q := range list {
+			tried[q.id] = true
+		}
+		done = append(done, s.makeThese(ctx, list)...) // references wait for the commits that they name
+	}
+}
+
+// makeThese makes commits in order.
+func (s *guarded) makeThese(ctx context.Context, list []*queued) (done []CommitResult) {
 	for i, q := range list {
 		id, err := s.makeCommit(ctx, q)
 		said, waits := fmt.Sprintf("was made: %s", id), false
@@ -31,7 +46,7 @@ func (s *guarded) makeCommits(ctx context.Context, choose func(*queue) []*queued
 			said, waits = fmt.Sprintf("could not be made and waits: %v", err), true
 		}
 		done = append(done, CommitResult{q.message, id, err})
-		s.opts.Observer.Notify(q.session, fmt.Sprintf("Your queued commit %q %s", q.message, said))
+		s.opts.Observer.Notify(q.session, fmt.Sprintf("Your queued %s %q %s", q.noun(), q.message, said))
 		if waits && !q.loose {
 			for _, later := range list[i+1:] {
 				done = append(done, CommitResult{Message: later.message, Err: errors.New("it waits for the one before it")})
@@ -160,7 +175,7 @@ func textsOf(base workspace.View, p part, names []string) (live, data []byte, er
 
 // request is q, which has begun, as it is to be made.
 func (q *queued) request() CommitRequest {
-	r := CommitRequest{Message: q.message, Models: q.models, Branch: q.branch}
+	r := CommitRequest{Message: q.message, Models: q.models, Branch: q.branch, Merges: q.merges, Ref: q.ref}
 	if q.forward {
 		r.Forward = q.origin
 	}

@@ -20,8 +20,10 @@ type FileCommit struct {
 	ID       string   // by which whoever queues it knows it
 	Replaces []string // ids of those of the session that are not to be made
 	Message  string
-	Branch   string // the new branch that it begins; "" is none
-	Forward  bool   // ID is a commit that the repository has, and the branch goes there
+	Branch   string              // the new branch that it begins; "" is none
+	Forward  bool                // ID is a commit that the repository has, and the branch goes there
+	Merges   []string            // its parents after the first one, which the repository has
+	Ref      workspace.Reference // it is no commit, but this; ID is its own name
 	Models   []string
 	Files    []CommitFile // none: nothing takes the place of those
 }
@@ -51,7 +53,7 @@ func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 
 // planFiles is what queueing a commit of files comes to, and which of them are left out.
 func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, waits, empty bool, err error) {
-	if len(c.Files) > 0 && strings.TrimSpace(c.Message) == "" {
+	if len(c.Files)+len(c.Ref.Kind) > 0 && strings.TrimSpace(c.Message) == "" {
 		return r, nil, false, false, errNoMessage
 	}
 	for _, other := range q.commits {
@@ -59,7 +61,7 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 			r.unqueued = append(r.unqueued, other.id)
 		}
 	}
-	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch, forward: c.Forward}
+	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch, forward: c.Forward, merges: c.Merges, ref: c.Ref}
 	for _, f := range c.Files {
 		p, ok, err := q.loosePart(f)
 		if err != nil {
@@ -74,7 +76,10 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 	if c.Forward && left != nil {
 		made.parts, left = nil, nil // the branch can't go to a part of a commit
 	}
-	if made.parts == nil {
+	switch {
+	case c.Ref.Kind != "":
+		left = nil // what the view has otherwise is the session's own change after a switch
+	case made.parts == nil:
 		if len(r.unqueued) == 0 {
 			err = errNothing
 		}
@@ -130,6 +135,9 @@ func sameLines(a, b []byte) bool {
 
 // waits reports whether something of the session is pending in a file of q.
 func (s *queue) waits(q *queued) bool {
+	if s.named(q) != nil {
+		return true
+	}
 	return slices.ContainsFunc(q.parts, func(p part) bool {
 		for _, e := range []*entry{s.entries[p.name], s.from[p.name]} {
 			if e == nil || !slices.Contains(e.owners(), q.session) {
@@ -149,7 +157,7 @@ func ready(chosen Selection, all bool) func(*queue) []*queued {
 	return func(q *queue) (list []*queued) {
 		picked := q.chosenCommits(chosen)
 		for _, c := range slices.Clone(q.commits) {
-			if c.loose && (c.accepted() || all && slices.Contains(picked, c)) && !q.waits(c) {
+			if c.loose && (c.accepted() || q.needed(c) || all && slices.Contains(picked, c)) && !q.waits(c) {
 				list = append(list, c)
 			}
 		}
@@ -159,7 +167,7 @@ func ready(chosen Selection, all bool) func(*queue) []*queued {
 
 // accepted reports whether something of the files of q was.
 func (q *queued) accepted() bool {
-	return slices.ContainsFunc(q.parts, func(p part) bool { return p.landed > 0 })
+	return q.due || slices.ContainsFunc(q.parts, func(p part) bool { return p.landed > 0 })
 }
 
 // idle reports whether nothing was accepted of a commit that waits for its files, and

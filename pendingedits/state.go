@@ -118,8 +118,11 @@ func (s *state) replayCommits(r record) {
 	gone := slices.Clone(r.unqueued)
 	for _, c := range r.committed {
 		gone = append(gone, c.id)
-		if i := byID(c.id); i < 0 || !list[i].loose {
+		i := byID(c.id)
+		if i < 0 || !list[i].loose {
 			s.noteCommit(c)
+		} else {
+			nameMade(list, list[i], c.made)
 		}
 	}
 	s.commits = slices.DeleteFunc(list, func(q *queued) bool { return slices.Contains(gone, q.id) })

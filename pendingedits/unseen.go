@@ -23,7 +23,7 @@ var ErrUnseen = errors.New("it has what was not shown in the review")
 // checkSeen fails with ErrUnseen where a file of q, which has begun, is not as a person accepted it: was is q before. A batch
 // is accepted as a whole, with its commits and what is shown of them.
 func checkSeen(base workspace.View, q, was *queued) error {
-	if !q.loose {
+	if !q.loose || q.ref.Kind != "" { // which changes no file
 		return nil
 	}
 	for i, p := range q.parts {
@@ -63,6 +63,9 @@ const maxShown = 1 << 20
 
 // differs is what the hunks that are pending don't show of a commit.
 func (s *queue) differs(q *queued) string {
+	if q.ref.Kind != "" {
+		return ""
+	}
 	var b strings.Builder
 	for _, p := range q.parts {
 		if p.landed > 0 || p.data == nil {

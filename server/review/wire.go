@@ -57,12 +57,13 @@ type QueuedCommit struct {
 	ByFile  bool     `json:"byFile,omitzero"`  // it waits for its files, which are no batch
 	Branch  string   `json:"branch,omitempty"` // that the workspace is on then: a new one
 	Differs string   `json:"differs,omitzero"` // a patch: what it has and the hunks of its files don't show
+	Ref     string   `json:"ref,omitzero"`     // it is no commit, but a new tag or branch, or a switch: tag, branch, switch
 }
 
 func queuedCommits(list []pendingedits.Commit) []QueuedCommit {
 	out := make([]QueuedCommit, len(list))
 	for i, c := range list {
-		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Branch, c.Differs}
+		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Branch, c.Differs, string(c.Ref.Kind)}
 	}
 	return out
 }

@@ -294,9 +294,13 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 			waits = "of " + q.Session + ", waits for its files"
 		}
 		if q.Branch != "" {
-			waits = "on the new branch " + redact.Visible(q.Branch) + ", which the workspace is then on, " + waits
+			waits = "on the branch " + redact.Visible(q.Branch) + ", which the workspace is then on, " + waits
 		}
-		fmt.Fprintf(c.Out, "commit %q, %s: %s\n", subject(q.Message), waits, commitFiles(q))
+		if q.Ref.Kind != "" {
+			fmt.Fprintf(c.Out, "%s, of %s, waits to be accepted\n", redact.Visible(subject(q.Message)), q.Session)
+		} else {
+			fmt.Fprintf(c.Out, "commit %q, %s: %s\n", subject(q.Message), waits, commitFiles(q))
+		}
 		if q.Error != "" {
 			fmt.Fprintf(c.Out, "  could not be made: %s\n", q.Error)
 		}

@@ -43,12 +43,11 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			if !ok {
 				break // it is the user's
 			}
-			made = append(made, workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)})
+			one := workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)}
 			if len(c.parents) > 1 {
-				title, _, _ := strings.Cut(c.message, "\n")
-				said = append(said, fmt.Sprintf("The merge %q is made as a commit with one parent: what it merged does not count as merged.", title))
+				said = append(said, merged(w, &one, c.parents[1:])...)
 			}
-			at = c.parent
+			made, at = append(made, one), c.parent
 		}
 		if f, ok := fastForward(w, prefix, at); ok {
 			made, at = append(made, f), until[1]
@@ -60,7 +59,11 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			made[i].Unseen = unseenOf(w, prefix, made[i:])
 		}
 	}
-	said = append(said, gitNews(w, made, base)...)
+	var first, last []workspace.Commit
+	if v, ok := viewRefs(w, made, base); ok {
+		first, last = offerRefs(w, v, prefix)
+		said = append(said, gitNews(w, v)...)
+	}
 	gone := w.gone(private)
 	if len(gone) > 0 && len(made) == 0 {
 		made = []workspace.Commit{{}}
@@ -73,7 +76,22 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			w.reported = append(w.reported, made[i].ID)
 		}
 	}
-	return made, said
+	return slices.Concat(first, made, last), said
+}
+
+// merged notes what else a merge has for parents: commits of the user's repository. Where commands
+// made one of them, the merge has one parent, and that is said.
+func merged(w *world, made *workspace.Commit, parents []string) (said []string) {
+	user := repositoryOf(w)
+	v := refView{was: references(user.common, ""), userHead: headOf(user.own, user.common)}
+	for _, id := range parents {
+		if !reaches(compareIn(w, "."), v, id) {
+			title, _, _ := strings.Cut(made.Message, "\n")
+			return []string{fmt.Sprintf("The merge %q is made as a commit with one parent: what it merged does not count as merged.", title)}
+		}
+	}
+	made.Merges = parents
+	return nil
 }
 
 // unseenOf lists files of the first commit that commands did not change in the working tree.

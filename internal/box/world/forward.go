@@ -47,8 +47,18 @@ func fastForward(w *world, prefix, to string) (c workspace.Commit, ok bool) {
 }
 
 // follows reports whether a commit of the user's repository has another among those before it.
-func (k *comparing) follows(to, from string) bool {
-	seen, list := map[string]bool{to: true}, []string{to}
+func (k *comparing) follows(to, from string) bool { return k.lead([]string{to}, from) }
+
+// lead reports whether one of some commits of the user's repository is another, or has it among
+// those before it.
+func (k *comparing) lead(list []string, from string) bool {
+	if slices.Contains(list, from) {
+		return true
+	}
+	seen := map[string]bool{}
+	for _, id := range list {
+		seen[id] = true
+	}
 	for len(list) > 0 && len(seen) < maxForward {
 		at := list[0]
 		list = list[1:]

@@ -19,39 +19,28 @@ import (
 // said: references other than the branch that is checked out, the stash, a merge's second
 // parent, commits that were written anew, what is in progress.
 
-// gitNews are sentences about that, each said once. made are the commits that are taken
-// over, base is the commit that the first of them follows.
-func gitNews(w *world, made []workspace.Commit, base string) (said []string) {
-	private := privateOf(w)
-	if !ownsGit(w) || w.real[".git"] {
-		return nil
-	}
-	user := repositoryOf(w)
-	if gitBelow(w) == "" && gitStateOf(user) != w.git {
-		return nil // the user changed what was copied
-	}
-	was, now := references(user.common, ""), references(private, gitBelow(w))
-	if len(was) >= maxRefs || len(now) >= maxRefs {
-		return nil
-	}
-	onto, branch := branchOf(user.own, ""), branchOf(private, gitBelow(w))
-	taken := map[string]bool{} // what the commits that are taken over say
-	if ref := "refs/heads/" + branch; slices.Contains(w.reported, now[ref]) || len(made) > 0 && made[len(made)-1].ID == now[ref] {
+// gitNews are sentences about that, each said once.
+func gitNews(w *world, v refView) (said []string) {
+	made, onto, branch := v.made, v.onto, v.branch
+	taken := map[string]bool{} // what the commits that are taken over say, and what is offered
+	if ref := "refs/heads/" + branch; slices.Contains(w.reported, v.now[ref]) || len(made) > 0 && made[len(made)-1].ID == v.now[ref] {
 		taken[ref] = true
 	}
-	userHead := headOf(user.own, user.common)
-	if news := refNews(w, was, now, taken); len(news) > 0 {
+	for name, o := range w.offered {
+		taken[name] = taken[name] || o.is == v.now[name]
+	}
+	if news := refNews(w, v.was, v.now, taken); len(news) > 0 {
 		said = append(said, "The repository does not get what this session's commands did to references, which only they see: "+listed(news)+".")
 	}
-	if len(made) > 0 && made[0].ID != "" && branch == onto && userHead != "" && base != userHead && !slices.Contains(w.reported, base) && isNews(w, "rewritten", base) {
+	if len(made) > 0 && made[0].ID != "" && branch == onto && v.userHead != "" && v.base != v.userHead && !slices.Contains(w.reported, v.base) && isNews(w, "rewritten", v.base) {
 		said = append(said, "Commits that the repository has were written anew or taken back. They stay there: what is accepted is committed on top of them.")
 	}
-	if branch != onto && isNews(w, "HEAD", branch) && len(made) == 0 {
+	if branch != onto && (branch == "" || w.offered[headName].is != branch) && isNews(w, headName, branch) && len(made) == 0 {
 		said = append(said, fmt.Sprintf("This session's commands are on %s, the workspace stays on %s.", branchWords(branch), branchWords(onto)))
 	}
-	if doing := inProgress(private, user.own); doing != "" && isNews(w, "doing", doing) {
-		said = append(said, fmt.Sprintf("In progress for this session's commands alone, and not in the workspace: %s.", doing))
-	} else if doing == "" {
+	if v.doing != "" && isNews(w, "doing", v.doing) {
+		said = append(said, fmt.Sprintf("In progress for this session's commands alone, and not in the workspace: %s.", v.doing))
+	} else if v.doing == "" {
 		delete(w.told, "doing")
 	}
 	return said

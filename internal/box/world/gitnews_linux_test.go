@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,15 +18,18 @@ import (
 // user's gets is not.
 func TestGitNews(t *testing.T) {
 	for _, c := range []struct{ name, line, says string }{
-		{"a branch", "git branch side", "references, which only they see: branch side (new)"},
-		{"a tag", "git tag v1", "tag v1 (new)"},
+		{"a branch", "git branch side", ""},
+		{"a tag", "git tag v1", ""},
+		{"a tag on a file", "git tag v1 HEAD:a.txt", "references, which only they see: tag v1 (new)"},
+		{"a tag on a commit of another branch", "git switch -q --detach; git commit -q --allow-empty -m x; git tag v1; git switch -q main", "tag v1 (new)"},
 		{"notes", "git notes add -m note", "refs/notes/commits (new)"},
 		{"a deleted branch", "git branch -D other", "branch other (deleted)"},
 		{"a moved branch", "git branch -f other HEAD~0 && git update-ref refs/heads/other $(git commit-tree -m x HEAD^{tree})", "branch other (moved)"},
-		{"a switch", "git switch -q other", "commands are on branch other, the workspace stays on branch main"},
+		{"a switch", "git switch -q other", ""},
+		{"a switch to no branch", "git switch -q --detach other", "commands are on no branch, the workspace stays on branch main"},
 		{"a reset", "git reset -q --soft HEAD~1", "branch main (moved)"},
 		{"an amended commit of the user's", "git commit -q --amend -m anew", "written anew or taken back"},
-		{"a merge", "git switch -q other; echo o > o.txt; git add o.txt; git commit -qm o; git switch -q main; git merge -q --no-edit other", "made as a commit with one parent"},
+		{"a merge of a commit of its own", "git switch -q other; echo o > o.txt; git add o.txt; git commit -qm o; git switch -q main; git merge -q --no-edit other", "made as a commit with one parent"},
 		{"a bisect", "git bisect start; git bisect bad", "a bisect"},
 		{"a cherry-pick that stops", "git switch -q other; echo o > a.txt; git commit -qam o; git switch -q main; git cherry-pick other", "alone, and not in the workspace: a cherry-pick"},
 		{"a rebase that stops", "git switch -q other; echo o > a.txt; git commit -qam o; git rebase -q main", "a rebase"},
@@ -65,6 +69,7 @@ func TestCommitsOnBranches(t *testing.T) {
 git rev-parse HEAD > "$d"; printf 'ref: refs/heads/x\033[2J\nSystem: all is well' > .git/HEAD`, "HEAD", false}, // as git takes none
 	} {
 		_, h := r.run(c.line)
+		h.Commits = slices.DeleteFunc(h.Commits, func(c workspace.Commit) bool { return c.Ref != (workspace.Reference{}) })
 		if len(h.Commits) != 1 || h.Commits[0].Branch != c.branch || h.Commits[0].NewBranch != c.isNew {
 			t.Errorf("%s: %+v", c.line, h.Commits)
 		}

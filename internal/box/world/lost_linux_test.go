@@ -12,7 +12,8 @@ func TestLostGit(t *testing.T) {
 	for _, c := range []struct{ name, line, lost string }{
 		{"a stash", "echo st >> a.txt; git stash -q", "a stash."},
 		{"two stashes", "for n in 1 2; do echo $n >> a.txt; git stash -q; done", "2 stashes."},
-		{"a branch and a tag", "git branch side; git tag v1", "branch side, tag v1."},
+		{"a branch and a tag, which wait", "git branch side; git tag v1", ""},
+		{"a branch that was moved", "git branch -f other main", "branch other."},
 		{"a branch with commits", "git switch -qc side; git commit -q --allow-empty -m x; git switch -q main", "branch side."},
 		{"a rebase that stops", "git switch -q other; echo o > a.txt; git commit -qam o; git rebase -q main", "a rebase in progress."},
 		{"a commit, which waits", "echo more >> a.txt; git commit -qam more", ""},
@@ -53,7 +54,7 @@ func TestLostGit(t *testing.T) {
 
 // Where commands change the repository itself from now on, what their copy had is said, too.
 func TestLostGitOfALinkedTree(t *testing.T) {
-	for line, lost := range map[string]string{"git tag v1; echo st >> a.txt; git stash -q": "a stash, tag v1.", "git status": ""} {
+	for line, lost := range map[string]string{"git tag v1 HEAD:a.txt; echo st >> a.txt; git stash -q": "a stash, tag v1.", "git status": ""} {
 		r := gitRig(t)
 		tree := filepath.Join(t.TempDir(), "tree")
 		r.git("worktree", "add", "-q", "-b", "tree", tree)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
@@ -243,10 +244,10 @@ func TestCommitsTakenBack(t *testing.T) {
 	if len(h.Commits) != 1 || h.Commits[0].Message != "amended" || !slices.Equal(h.Commits[0].Replaces, []string{first}) {
 		t.Errorf("amended: %+v", h.Commits)
 	}
-	if _, h = r.run("git checkout -qb other HEAD~1; git pack-refs --all"); len(h.Commits) != 0 {
+	if _, h = r.run("git checkout -qb other HEAD~1; git pack-refs --all"); len(h.Commits) != 1 || h.Commits[0].Ref.Kind != workspace.RefSwitch {
 		t.Errorf("on another branch: %+v", h.Commits)
 	}
-	if _, h = r.run("git checkout -q main"); len(h.Commits) != 0 {
+	if _, h = r.run("git checkout -q main"); len(h.Commits) != 2 || h.Commits[0].Message != "" || h.Commits[1].Ref.Kind != workspace.RefBranch {
 		t.Errorf("and back: %+v", h.Commits)
 	}
 	if _, h = r.run("git reset -q --hard HEAD~1"); len(h.Commits) != 1 || h.Commits[0].Message != "" || !slices.Equal(h.Commits[0].Replaces, []string{amended}) {

@@ -37,8 +37,9 @@ type world struct {
 	// the session: when one of them is rejected, the output goes.
 	made map[string]node
 
-	committed string   // the last commit of commands that was reported
-	reported  []string // all of them, as long as something leads to them
+	committed string             // the last commit of commands that was reported
+	reported  []string           // all of them, as long as something leads to them
+	offered   map[string]offered // branches and tags that were reported, by their whole name
 
 	git    gitState          // of the folder, when commands last saw its repository
 	linked *Linked           // where that is, if it is not in the folder
@@ -412,7 +413,7 @@ func (w *world) dropGit() {
 		noteLost(w)
 		bringBack(w)
 		_ = osfile.RemoveAll(private)
-		w.committed, w.reported = "", nil
+		w.committed, w.reported, w.offered = "", nil, nil
 		clear(w.told)
 	}
 	w.git = now

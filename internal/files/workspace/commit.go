@@ -14,6 +14,13 @@ type Commit struct {
 	// is made.
 	Forward bool
 
+	// Merges are the parents of a merge after the first one, which the repository has.
+	Merges []string
+
+	// Ref: it is no commit but this branch or tag, with Message for people. ID is the name of the
+	// reference, and Files are those that a switch changes.
+	Ref Reference
+
 	// Replaces are the ids of commits before that are gone from where they were
 	// made, as after an amend or a reset.
 	Replaces []string

@@ -103,6 +103,9 @@ func (c *Committer) commit(ctx context.Context, r pendingedits.CommitRequest) (s
 	if err != nil {
 		return "", err
 	}
+	if r.Ref.Kind != "" {
+		return r.Ref.Commit, c.makeRef(ctx, repo, r.Ref)
+	}
 	if len(req.Paths) == 0 {
 		below, err := filepath.Rel(repo.Dir, c.root)
 		if err != nil {
@@ -127,7 +130,7 @@ func (c *Committer) commit(ctx context.Context, r pendingedits.CommitRequest) (s
 			return "", err
 		}
 	}
-	req.Hooks = c.runHooks()
+	req.Hooks, req.Merges = c.runHooks(), r.Merges
 	res, err := repo.CommitPaths(ctx, req)
 	if err != nil { // the workspace is where it was, as its files are
 		err = errors.Join(err, back(context.WithoutCancel(ctx)))
@@ -138,18 +141,50 @@ func (c *Committer) commit(ctx context.Context, r pendingedits.CommitRequest) (s
 	return res.Hash, err
 }
 
+// refPrefix is where the references of a kind are.
+var refPrefix = map[workspace.RefKind]string{workspace.RefTag: "refs/tags/", workspace.RefBranch: "refs/heads/"}
+
+// makeRef makes a branch or a tag, or checks a branch out.
+func (c *Committer) makeRef(ctx context.Context, repo *gitrepo.Repo, ref workspace.Reference) (err error) {
+	switch ref.Kind {
+	case workspace.RefTag:
+		err = gitrepo.MakeTag(ctx, repo, ref.Name, ref.Commit, ref.Message)
+	case workspace.RefBranch:
+		err = gitrepo.MakeBranch(ctx, repo, ref.Name, ref.Commit)
+	case workspace.RefSwitch:
+		err = gitrepo.SwitchTo(ctx, repo, ref.Name, ref.Commit, ref.New, c.runHooks())
+	}
+	if errors.Is(err, gitrepo.ErrNotThere) {
+		err = neverError{err}
+	}
+	return err
+}
+
+// madeID is an id of what was made, "" of what was not.
+func madeID(id string, made bool) string {
+	if !made {
+		return ""
+	}
+	return id
+}
+
 // Made implements pendingedits.Committer.
 func (c *Committer) Made(ctx context.Context, head string, r pendingedits.CommitRequest) (string, error) {
 	repo, req, err := c.request(ctx, r)
 	if err != nil {
 		return "", err
 	}
-	if r.Forward != "" {
+	switch {
+	case r.Ref.Kind == workspace.RefSwitch:
+		since, _, _ := strings.Cut(head, stagedMark)
+		made, err := gitrepo.SwitchMade(ctx, repo, since, r.Ref.Name, r.Ref.Commit)
+		return madeID(r.Ref.Commit, made), err
+	case r.Ref.Kind != "":
+		made, err := gitrepo.RefMade(ctx, repo, refPrefix[r.Ref.Kind]+r.Ref.Name, r.Ref.Commit)
+		return madeID(r.Ref.Commit, made), err
+	case r.Forward != "":
 		made, err := gitrepo.FastForwarded(ctx, repo, head, r.Forward, req.Paths)
-		if err != nil || !made {
-			return "", err
-		}
-		return r.Forward, nil
+		return madeID(r.Forward, made), err
 	}
 	head, req.Staged, _ = strings.Cut(head, stagedMark)
 	hash, _, err := repo.CommitMade(ctx, head, req)
@@ -160,7 +195,11 @@ func (c *Committer) Made(ctx context.Context, head string, r pendingedits.Commit
 func (c *Committer) request(ctx context.Context, r pendingedits.CommitRequest) (*gitrepo.Repo, gitrepo.CommitRequest, error) {
 	req := gitrepo.CommitRequest{Message: r.Message, Models: r.Models}
 	if len(r.Files) == 0 {
-		repo, err := c.repos.Open(ctx, c.root)
+		at := c.root
+		if r.Ref.Kind != "" {
+			at = c.disk.Abs(r.Ref.Dir)
+		}
+		repo, err := c.repos.Open(ctx, at)
 		return repo, req, err
 	}
 	repos := map[string]*gitrepo.Repo{} // by directory

@@ -72,10 +72,12 @@ func (r Recorder) Committed(c pendingedits.CommitRequest) {
 	title, _, _ := strings.Cut(c.Message, "\n")
 	what := "Commit: " + r.Hide.Text(title)
 	switch {
+	case c.Ref.Kind != "":
+		what = r.Hide.Text(title)
 	case c.Forward != "":
 		what = "Move the branch to the commit " + c.Forward
 	case c.Branch != "":
-		what = "Commit on the new branch " + r.Hide.Text(c.Branch+": "+title)
+		what = "Commit on the branch " + r.Hide.Text(c.Branch+": "+title)
 	}
 	r.did(auditlog.Record{Session: "default", Tool: "sidecar.review.accept", Access: string(tools.Exec)}, auditlog.Crossing{
 		Kind: string(effects.Git), What: what, Reversible: true,

@@ -37,8 +37,10 @@ func (m *madeCommits) take() []workspace.Commit {
 func queueCommits(ctx context.Context, to Destinations, s *session.Session, batch bool, commits []workspace.Commit) (said []string) {
 	ctx = context.WithoutCancel(ctx)
 	for _, commit := range commits {
-		if !batch {
-			said = append(said, holdCommit(ctx, to, s, commit))
+		if !batch || commit.Ref != (workspace.Reference{}) {
+			if text := holdCommit(ctx, to, s, commit, batch); text != "" {
+				said = append(said, text)
+			}
 			continue
 		}
 		title, _, _ := strings.Cut(commit.Message, "\n")
@@ -81,12 +83,19 @@ func unseen(c workspace.Commit) string {
 }
 
 // holdCommit makes a commit wait for its files, and says so.
-func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit) string {
+func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit, batch bool) string {
+	if commit.Ref != (workspace.Reference{}) {
+		return holdReference(ctx, to, s, commit, batch)
+	}
 	waits, err := to.HoldCommit(ctx, s.ID, commit, s.Models())
 	title, _, _ := strings.Cut(commit.Message, "\n")
 	name := fmt.Sprintf("%q", title)
 	if commit.Branch != "" && err == nil {
-		name += fmt.Sprintf(" on the new branch %s, which the workspace is then on,", redact.Visible(commit.Branch))
+		is := "the branch"
+		if commit.NewBranch {
+			is = "the new branch"
+		}
+		name += fmt.Sprintf(" on %s %s, which the workspace is then on,", is, redact.Visible(commit.Branch))
 	}
 	switch {
 	case err == nil && commit.Forward && waits:
@@ -99,4 +108,26 @@ func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit
 		return fmt.Sprintf("The commit %s waits for the user, who accepts it with all that is pending: none of its files is. Until then this session's commands alone see it.", name)
 	}
 	return fmt.Sprintf("The commit %s waits for its files: it is made of what is accepted of them, once nothing of them waits. Until then this session's commands alone see it.", name)
+}
+
+// holdReference makes a branch or a tag wait, and says so.
+func holdReference(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit, batch bool) string {
+	what := redact.Visible(commit.Message)
+	if batch && commit.Ref.Own {
+		return what + ": this session's commands alone see it, as it names a commit of the batch."
+	}
+	waits, err := to.HoldCommit(ctx, s.ID, commit, s.Models())
+	switch {
+	case commit.Message == "" && err != nil:
+		return "" // it was decided on
+	case commit.Message == "":
+		return fmt.Sprintf("Taken back, and waits no more: %s.", redact.Visible(commit.Ref.Name))
+	case err != nil:
+		return fmt.Sprintf("%s: this session's commands alone see it: %s.", what, redact.Visible(err.Error()))
+	case waits && commit.Ref.Own:
+		return what + ": it is made with that commit. Until then this session's commands alone see it."
+	case waits:
+		return what + ": it is made once its files are accepted. Until then this session's commands alone see it."
+	}
+	return what + ": it waits for the user, who accepts it with all that is pending. Until then this session's commands alone see it."
 }

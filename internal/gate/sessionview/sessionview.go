@@ -5,7 +5,6 @@ package sessionview
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -67,12 +66,10 @@ func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspa
 	switch {
 	case t.Queue == nil:
 		return false, t.NoQueue
-	case len(commit.Files) == 0 && commit.Message != "":
+	case len(commit.Files) == 0 && commit.Message != "" && commit.Ref.Kind == "":
 		return false, errors.New("it changes no files, or not such as can be reviewed")
 	case commit.Branch == "HEAD":
 		return false, errors.New("it was made on no branch")
-	case commit.Branch != "" && !commit.NewBranch:
-		return false, fmt.Errorf("it was made on the branch %s, which the workspace is not on; git_branch switches there", commit.Branch)
 	}
 	var files []pendingedits.CommitFile
 	for _, f := range commit.Files {
@@ -82,7 +79,7 @@ func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspa
 		}
 		files = append(files, pendingedits.CommitFile{Name: f.Path, Data: f.After, Mode: mode})
 	}
-	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Forward: commit.Forward, Models: models, Files: files})
+	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Forward: commit.Forward, Merges: commit.Merges, Ref: commit.Ref, Models: models, Files: files})
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
 		err = errors.New("none of its files was taken over as it has them")
 	}

@@ -43,7 +43,7 @@ func (r *Repo) Commit(ctx context.Context, message string, models []string, belo
 	if message, err = beforeCommit(ctx, m, message); err != nil {
 		return CommitResult{}, err
 	}
-	res, err := r.commitIndex(ctx, message, "")
+	res, err := r.commitIndex(ctx, message, "", nil)
 	if err != nil {
 		return res, err
 	}
@@ -81,7 +81,7 @@ func beforeCommit(ctx context.Context, m *moment, message string) (string, error
 
 // commitIndex commits an index: the repository's own, or the file given. No hook is
 // run.
-func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitResult, error) {
+func (r *Repo) commitIndex(ctx context.Context, message, index string, merges []string) (CommitResult, error) {
 	before, err := r.Head(ctx)
 	if err != nil {
 		return CommitResult{}, err
@@ -90,7 +90,12 @@ func (r *Repo) commitIndex(ctx context.Context, message, index string) (CommitRe
 	if index != "" {
 		c.Env = []string{"GIT_INDEX_FILE=" + index}
 	}
-	if _, err := r.Git.Run(ctx, c); err != nil {
+	if len(merges) > 0 {
+		err = mergeIndex(ctx, r, before, message, index, merges)
+	} else {
+		_, err = r.Git.Run(ctx, c)
+	}
+	if err != nil {
 		return CommitResult{}, r.refusedCommit(ctx, before, err)
 	}
 	hash, err := r.Head(ctx)

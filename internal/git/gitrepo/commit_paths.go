@@ -24,8 +24,9 @@ type CommitRequest struct {
 	Message string
 	Models  []string // each is named in a trailer X-AI-Model
 	Paths   []PathState
-	Hooks   Hooks  // nil: none is run
-	Staged  string // for CommitMade, of a commit without Paths: what StagedTree said before it
+	Hooks   Hooks    // nil: none is run
+	Merges  []string // its parents after the first one
+	Staged  string   // for CommitMade, of a commit without Paths: what StagedTree said before it
 }
 
 // PathState is a path, relative to the top of the working tree, and what is
@@ -86,7 +87,7 @@ func (r *Repo) CommitPaths(ctx context.Context, req CommitRequest) (CommitResult
 	if message, err = beforeCommit(ctx, m, message); err != nil {
 		return CommitResult{}, err
 	}
-	res, err := r.commitIndex(ctx, message, index)
+	res, err := r.commitIndex(ctx, message, index, req.Merges)
 	if err != nil {
 		return res, err
 	}

@@ -77,6 +77,8 @@ var operations = []operation{
 	{name: "create-branch", command: []string{"branch", "--no-track"}, hooks: refHooks, writes: true, time: quick},
 	{name: "create-tracking", command: []string{"branch", "--quiet", "--track"}, hooks: refHooks, writes: true, time: quick},
 	{name: "attach", command: []string{"symbolic-ref", "-m"}, hooks: refHooks, writes: true, time: quick},
+	{name: "create-tag", command: []string{"tag", "--annotate", "--no-sign", "--cleanup=whitespace", "-F", "-"}, hooks: refHooks, writes: true, time: quick},
+	{name: "commit-tree", command: []string{"commit-tree"}, flags: []string{"-p", "-S"}, hooks: refHooks, signs: true, writes: true, time: long},
 	{name: "move-ref", command: []string{"update-ref", "-m"}, hooks: refHooks, writes: true, time: quick},
 	{name: "delete-branch", command: []string{"branch", "-d"}, hooks: refHooks, writes: true, time: quick},
 	{name: "switch", command: []string{"switch", "--quiet", "--no-progress", "--no-recurse-submodules", "--no-overwrite-ignore"}, flags: []string{"--detach"}, hooks: checkoutHooks, filters: true, nested: true, index: true, writes: true, time: slow},

@@ -76,7 +76,7 @@ func TestGitStateOfCommands(t *testing.T) {
 		}
 		r := e2e.WorldIn(t, dir)
 		r.Ran("git switch -qc feat; echo more >> a.txt; git commit -nqam two", "waits for its files")
-		if out, _, _ := e2e.RunCLI(t, "", "review", "--root", dir, "list"); !strings.Contains(out, `commit "two", on the new branch feat, which the workspace is then on, of `) {
+		if out, _, _ := e2e.RunCLI(t, "", "review", "--root", dir, "list"); !strings.Contains(out, `commit "two", on the branch feat, which the workspace is then on, of `) {
 			t.Errorf("the list says\n%s", out)
 		}
 		r.Accept(e2e.Object{})

@@ -1,0 +1,96 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+)
+
+// offers are the references and commits of a harvest, in words.
+func offers(list []workspace.Commit) string {
+	var words []string
+	for _, c := range list {
+		switch {
+		case c.Ref.Kind != "":
+			own := ""
+			if c.Ref.Own {
+				own = " own"
+			}
+			if c.Ref.New {
+				own += " new"
+			}
+			if len(c.Files) > 0 {
+				own += fmt.Sprintf(" %d files", len(c.Files))
+			}
+			words = append(words, fmt.Sprintf("%s %s%s", c.Ref.Kind, c.Ref.Name, own))
+		case c.Ref.Name != "":
+			words = append(words, "not "+c.Ref.Name)
+		case c.Message == "":
+			words = append(words, "gone")
+		default:
+			title := strings.TrimSpace(c.Message)
+			if c.Branch != "" {
+				title += " on " + c.Branch
+			}
+			if len(c.Merges) > 0 {
+				title += " merges"
+			}
+			words = append(words, "commit "+title)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// TestOffered: new branches and tags of commands, and the branch that they are on, are offered
+// once, on a commit that the repository has or that waits, and are taken back.
+func TestOffered(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		lines, want []string
+	}{
+		{"a branch", []string{"git branch side", "git branch -D side"}, []string{"branch side", "not branch side"}},
+		{"a tag", []string{"git tag v1", "git tag -d v1"}, []string{"tag v1", "not refs/tags/v1"}},
+		{"a tag that moves", []string{"git tag v1", "git tag -f v1 HEAD~1"}, []string{"tag v1", "tag v1"}},
+		{"an annotated tag", []string{"git tag -am 'the first' v1"}, []string{"tag v1"}},
+		{"a tag with its commit", []string{"echo x >> a.txt; git commit -qam x; git tag v1"}, []string{"commit x, tag v1 own"}},
+		{"a tag after its commit", []string{"echo x >> a.txt; git commit -qam x", "git tag v1"}, []string{"commit x", "tag v1 own"}},
+		{"a tag of a tag", []string{"git tag -am a one; git tag -am b two one"}, []string{"tag one"}},
+		{"a name that is an option", []string{"git update-ref refs/tags/-d HEAD"}, []string{""}},
+		{"a switch", []string{"git switch -q other", "git switch -q main"}, []string{"switch other 1 files", "not the switch to branch other"}},
+		{"a switch to a new branch", []string{"git switch -qc side", "echo x >> a.txt; git commit -qam x"}, []string{"switch side new", "commit x on side"}},
+		{"a new branch with a commit", []string{"git switch -qc side; echo x >> a.txt; git commit -qam x"}, []string{"commit x on side"}},
+		{"a new branch elsewhere", []string{"git switch -qc side other; echo x >> a.txt; git commit -qam x"}, []string{"switch side new 1 files, commit x on side"}},
+		{"a commit on another branch", []string{"git switch -q other; echo x >> a.txt; git commit -qam x"}, []string{"switch other 1 files, commit x on other"}},
+		{"a branch that is begun later", []string{"git branch side", "git switch -q side; echo x >> a.txt; git commit -qam x"}, []string{"branch side", "not branch side, commit x on side"}},
+		{"a merge", []string{"git merge -q --no-ff --no-edit theirs"}, []string{"commit Merge branch 'theirs' merges"}},
+		{"a moved branch", []string{"git branch -f other main"}, []string{""}},
+		{"what is lost", []string{"git tag v1 $LOST"}, []string{""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := gitRig(t)
+			r.write("a.txt", "lost\n")
+			r.git("commit", "-qam", "lost")
+			lost := strings.TrimSpace(r.git("rev-parse", "HEAD"))
+			r.git("reset", "-q", "--hard", "HEAD~1")
+			r.write("a.txt", "second\n")
+			r.git("branch", "other")
+			r.git("commit", "-qam", "second")
+			r.git("switch", "-qc", "theirs")
+			r.write("t.txt", "t\n")
+			r.git("add", "t.txt")
+			r.git("commit", "-qm", "theirs")
+			r.git("switch", "-q", "main")
+			for i, line := range c.lines {
+				_, h := r.run(strings.ReplaceAll(line, "$LOST", lost))
+				if got := offers(h.Commits); got != c.want[i] {
+					t.Errorf("%s: offers %q, want %q; said %q", line, got, c.want[i], h.Said)
+				}
+				if _, h := r.run("git status"); len(h.Commits) != 0 {
+					t.Errorf("%s: offers again %q", line, offers(h.Commits))
+				}
+			}
+		})
+	}
+}

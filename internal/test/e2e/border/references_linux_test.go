@@ -1,0 +1,150 @@
+package border_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+	"github.com/sidecar-ls/sidecar-ls/server/review"
+)
+
+// twoBranches is a project with the branches master and other, which have different files.
+func twoBranches(t *testing.T) string {
+	t.Helper()
+	dir := project(t, e2e.Object{})
+	e2e.GitIn(t, dir, "branch", "-M", "main")
+	e2e.GitIn(t, dir, "switch", "-qc", "other")
+	e2e.Write(t, filepath.Join(dir, "b.txt"), "of other\n")
+	e2e.GitIn(t, dir, "add", "-A")
+	e2e.GitIn(t, dir, "commit", "-qm", "other")
+	e2e.GitIn(t, dir, "switch", "-q", "main")
+	return dir
+}
+
+// waiting is what waits for review.
+func waiting(r *e2e.Rig) review.Listed {
+	r.T.Helper()
+	return e2e.Command[review.Listed](r, "sidecar.review.list", e2e.Object{})
+}
+
+// TestReferences: branches, tags, switches and merges of commands reach the repository when
+// they are accepted, as git would have made them, and not before.
+func TestReferences(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []string
+		looks [][2]string // a git command after accepting all, and what it says
+	}{
+		{"a branch and tags", []string{"git branch side && git tag v1 && git tag -am 'the notes' v2 other"}, [][2]string{
+			{"branch --format=%(refname:short)", "main other side"}, {"rev-parse v1", "$main"}, {"cat-file -t v2", "tag"}, {"rev-parse v2^{commit}", "$other"}, {"branch --show-current", "main"}}},
+		{"a tag on its own commit", []string{"echo two >> a.txt && git commit -qam second && git tag v1", "echo three >> a.txt && git commit -qam third"}, [][2]string{
+			{"log --format=%s", "third second first"}, {"log -1 --format=%s v1", "second"}}},
+		{"a switch", []string{"git switch -q other"}, [][2]string{
+			{"branch --show-current", "other"}, {"rev-parse HEAD", "$other"}, {"status --porcelain", ""}, {"rev-parse main", "$main"}}},
+		{"a new branch", []string{"git switch -qc side"}, [][2]string{
+			{"branch --show-current", "side"}, {"rev-parse HEAD", "$main"}, {"status --porcelain", ""}}},
+		{"a commit on another branch", []string{"git switch -q other && echo more >> b.txt && git commit -qam more"}, [][2]string{
+			{"branch --show-current", "other"}, {"log --format=%s", "more other first"}, {"status --porcelain", ""}, {"rev-parse main", "$main"}}},
+		{"a new branch from elsewhere", []string{"git switch -qc side other", "echo more >> b.txt && git commit -qam more"}, [][2]string{
+			{"branch --show-current", "side"}, {"log --format=%s", "more other first"}, {"status --porcelain", ""}, {"rev-parse other", "$other"}}},
+		{"a merge", []string{"echo two >> a.txt && git commit -qam second && git merge -q --no-edit other"}, [][2]string{
+			{"log -1 --format=%s", "Merge branch 'other'"}, {"rev-parse HEAD^2", "$other"}, {"log -1 --format=%s HEAD^1", "second"}, {"status --porcelain", ""}}},
+		{"what was taken back", []string{"git tag v1 && git switch -q other", "git tag -d v1 && git switch -q main"}, [][2]string{
+			{"branch --show-current", "main"}, {"tag", ""}, {"status --porcelain", ""}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := twoBranches(t)
+			r := serve(t, dir)
+			complete(r)
+			names := map[string]string{"$main": e2e.GitIn(t, dir, "rev-parse", "main"), "$other": e2e.GitIn(t, dir, "rev-parse", "other")}
+			refs := e2e.GitIn(t, dir, "for-each-ref") + e2e.GitIn(t, dir, "branch", "--show-current")
+			for _, line := range c.lines {
+				res := r.Tool("run_command", e2e.Object{"command": line})
+				if !res.OK || res.Decision.Rule != "world.complete" {
+					t.Fatalf("%s: %+v", line, res)
+				}
+				t.Log(res.Content)
+			}
+			if now := e2e.GitIn(t, dir, "for-each-ref") + e2e.GitIn(t, dir, "branch", "--show-current"); now != refs {
+				t.Errorf("before it is accepted the repository has\n%s", now)
+			}
+			r.Accept(e2e.Object{})
+			for _, look := range c.looks {
+				want := look[1]
+				for name, id := range names {
+					want = strings.ReplaceAll(want, name, id)
+				}
+				if got := strings.Join(strings.Fields(e2e.GitIn(t, dir, strings.Fields(look[0])...)), " "); got != strings.TrimSpace(want) {
+					t.Errorf("git %s says %q, want %q", look[0], got, want)
+				}
+			}
+			if left := waiting(r); len(left.Commits)+len(left.Edits) > 0 {
+				t.Errorf("there waits still %+v", left)
+			}
+			if asked := r.Asked(); len(asked) > 0 {
+				t.Errorf("it asked: %q", asked)
+			}
+		})
+	}
+}
+
+// TestReferencesOneByOne: a tag is made with its commit when the files of that are accepted one
+// by one, and what is rejected is not made.
+func TestReferencesOneByOne(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	r.Tool("run_command", e2e.Object{"command": "echo two >> a.txt && git commit -qam second && git tag v1 && git tag v2 other"})
+	if list := waiting(r); len(list.Commits) != 3 {
+		t.Fatalf("there waits %+v", list.Commits)
+	}
+	r.Accept(e2e.Object{"uris": []string{"file://" + filepath.Join(dir, "a.txt")}})
+	if got := strings.Fields(e2e.GitIn(t, dir, "tag")); len(got) != 1 || got[0] != "v1" {
+		t.Errorf("tags after its file: %q", got)
+	}
+	if got := e2e.GitIn(t, dir, "log", "-1", "--format=%s", "v1"); strings.TrimSpace(got) != "second" {
+		t.Errorf("v1 is on %q", got)
+	}
+	left := e2e.Command[struct{ Effects []effects.Effect }](r, "sidecar.effects.list", e2e.Object{}).Effects
+	if len(left) != 3 || left[0].Kind != effects.Git || left[0].What != `New tag v1 on the commit "second"` || left[0].Decision != effects.Reviewed {
+		t.Errorf("it left: %+v", left)
+	}
+	e2e.Command[any](r, "sidecar.review.reject", e2e.Object{})
+	if list := waiting(r); len(list.Commits) != 0 || strings.Contains(e2e.GitIn(t, dir, "tag"), "v2") {
+		t.Errorf("after rejecting there waits %+v", list.Commits)
+	}
+}
+
+// TestReferencesMeet: what the repository has by now under a name is not replaced.
+func TestReferencesMeet(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	r.Tool("run_command", e2e.Object{"command": "git branch side && git tag v1 && git switch -q other"})
+	e2e.GitIn(t, dir, "branch", "side", "other")
+	e2e.GitIn(t, dir, "tag", "v1", "other")
+	e2e.Write(t, filepath.Join(dir, "c.txt"), "mine\n")
+	e2e.GitIn(t, dir, "add", "c.txt")
+	other := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "other"))
+	r.Accept(e2e.Object{})
+	for _, name := range []string{"side", "v1"} {
+		if now := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", name)); now != other {
+			t.Errorf("%s was replaced by %s", name, now)
+		}
+	}
+	if now := e2e.GitIn(t, dir, "branch", "--show-current"); strings.TrimSpace(now) != "main" {
+		t.Errorf("it switched over something that is staged: %s", now)
+	}
+	for _, c := range waiting(r).Commits {
+		if c.Error == "" {
+			t.Errorf("%s waits without a reason", c.Message)
+		}
+	}
+	e2e.GitIn(t, dir, "commit", "-qm", "mine")
+	r.Accept(e2e.Object{}) // the branch that it switched from is another one, and no file of that is lost
+	if status := e2e.GitIn(t, dir, "status", "--porcelain"); strings.Contains(status, "D ") {
+		t.Errorf("git status: %s", status)
+	}
+}
