@@ -205,6 +205,8 @@ type Effects struct {
 	Paths         []string // files touched besides Changes
 	Writes        Writes   // files that are written or deleted besides Changes, by a program of the tool's
 	Irrecoverable string   // why it can't be undone, else ""
+	OnDisk        bool     // it can't be done in the world of the session, although its tool is InWorld
+	Waits         bool     // where edits wait for review, all that it does waits with them
 	Change        string   // what of something else would change, for the person who is asked: old → new
 	Warns         string   // what the person who is asked is to know besides, else ""
 

@@ -61,12 +61,15 @@ type BranchInfo struct {
 func newBranch(d Deps) *tools.Tool {
 	t := tools.NewExecEdit(tools.Def{
 		Name: "git_branch", Title: "Git branch", Example: `{"action": "create", "name": "fix-limit"}`, Description: branchDoc,
-		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true,
+		Category: category, Tags: []string{"checkout", "switch"}, SeesDisk: true, InWorld: true,
 		Output: BranchInfo{}, Wrote: "git_branch",
 	}, func(ctx context.Context, c *tools.Call, in branchArgs) (tools.Result, []workspace.Change, error) {
 		p, _, err := d.repository(ctx, c.Files, "")
 		if err != nil {
 			return tools.Result{}, nil, err
+		}
+		if c.Unasked && d.Hooks != nil && in.Action != "list" {
+			return d.changeInWorld(ctx, c, p, in)
 		}
 		hooks := d.hooks(c, p)
 		info := BranchInfo{Action: in.Action, Name: in.Name}
@@ -92,6 +95,11 @@ func newBranch(d Deps) *tools.Tool {
 	})
 	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in branchArgs) (branchArgs, tools.Effects, error) {
 		e := in.Effects()
+		if in.Action == "list" {
+			return in, e, nil
+		}
+		p, _, err := d.repository(ctx, files, "")
+		e.OnDisk = d.Hooks == nil || err != nil || p.below != "." // a larger repository is not in its world
 		if in.Action == "switch" {
 			in.looked, e.Writes = d.look(ctx, files, func(p repository) (*gitrepo.Move, error) { return p.repo.LookAtSwitch(ctx, in.Name) })
 		}

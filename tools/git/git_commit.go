@@ -21,6 +21,8 @@ const withPrograms = 5 * time.Minute
 
 type commitArgs struct {
 	Message string `json:"message" jsonschema:"commit message" minLength:"1" maxLength:"20000"`
+
+	waits bool // nothing is staged: where edits wait for review, it waits with them
 }
 
 // Effects shows the command line, and that the commit can wait.
@@ -61,6 +63,12 @@ func newCommit(d Deps) *tools.Tool {
 		if d.Models != nil {
 			models = d.Models(c.Session)
 		}
+		if c.Held && in.waits {
+			if r, ok := p.hold(c, in.Message); ok {
+				return r, nil, nil
+			}
+			return tools.Result{}, nil, tools.Errorf(tools.Conflict, "nothing is pending by now; look at git_status and call again")
+		}
 		hooks := d.hooks(c, p)
 		done, err := p.repo.Commit(ctx, in.Message, models, p.below, hooks.run)
 		if c.Held && gitrepo.NothingStaged(err) {
@@ -80,6 +88,11 @@ func newCommit(d Deps) *tools.Tool {
 	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in commitArgs) (commitArgs, tools.Effects, error) {
 		e := in.Effects()
 		e.Title = d.commitTitle(ctx, files, in.Message)
+		if p, _, err := d.repository(ctx, files, ""); err == nil && len(p.pending()) > 0 {
+			n, err := gitrepo.StagedCount(ctx, p.repo)
+			in.waits = err == nil && n == 0
+		}
+		e.Waits = in.waits
 		return in, e, nil
 	})
 }

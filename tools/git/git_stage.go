@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -16,6 +17,8 @@ var stageDoc string
 
 type stageArgs struct {
 	Files []string `json:"files,omitempty" jsonschema:"files or directories; all changes by default" maxItems:"1000"`
+
+	waits bool // all of it is pending: where edits wait for review, nothing is staged
 }
 
 // Effects shows the command line.
@@ -27,16 +30,19 @@ func (a stageArgs) Effects() tools.Effects {
 }
 
 func newStage(d Deps) *tools.Tool {
-	return tools.NewExec(tools.Def{
+	t := tools.NewExec(tools.Def{
 		Name: "git_stage", Title: "Git stage", Example: `{"files": ["main.go", "main_test.go"]}`, Description: stageDoc,
 		Category: category, Core: true, Tags: []string{"add", "index"}, SeesDisk: true, Idempotent: true,
 		Output: gitrepo.StageResult{},
 	}, func(ctx context.Context, c *tools.Call, in stageArgs) (tools.Result, error) {
-		p, paths, err := d.repositoryOf(ctx, c, in.Files)
+		p, paths, err := d.repositoryOf(ctx, c.Files, in.Files)
 		if err != nil {
 			return tools.Result{}, err
 		}
 		names := p.waiting()
+		if c.Held && in.waits {
+			return tools.Result{Text: "nothing to stage\n" + needNoStage(names), Structured: gitrepo.StageResult{Files: []gitrepo.StagedFile{}}}, nil
+		}
 		if c.Held {
 			// What waits is not what the disk has: to stage that would take the user's own.
 			paths = slices.DeleteFunc(paths, func(path string) bool {
@@ -58,6 +64,36 @@ func newStage(d Deps) *tools.Tool {
 		}
 		return tools.Result{Text: text, Structured: done}, nil
 	})
+	return tools.Planned(t, func(ctx context.Context, files workspace.Files, in stageArgs) (stageArgs, tools.Effects, error) {
+		in.waits = d.allPending(ctx, files, in.Files)
+		e := in.Effects()
+		e.Waits = in.waits
+		return in, e, nil
+	})
+}
+
+// allPending reports whether all that is to be staged waits for review: then git has nothing to
+// stage.
+func (d Deps) allPending(ctx context.Context, files workspace.Files, list []string) bool {
+	p, paths, err := d.repositoryOf(ctx, files, list)
+	if err != nil {
+		return false
+	}
+	names := p.waiting()
+	for _, path := range paths {
+		if name, ok := p.name(path); !ok || !slices.Contains(names, name) {
+			return false
+		}
+	}
+	if len(paths) > 0 {
+		return true
+	}
+	below := p.below
+	if below == "." {
+		below = ""
+	}
+	st, err := p.repo.Status(ctx, gitrepo.StatusOptions{Below: below})
+	return err == nil && len(names) > 0 && !slices.ContainsFunc(st.Files, func(f gitrepo.FileStatus) bool { return f.Changed != ' ' && f.Changed != 0 || f.Conflict })
 }
 
 func needNoStage(names []string) string {
@@ -65,15 +101,15 @@ func needNoStage(names []string) string {
 }
 
 // repositoryOf is repository for several paths, which must lie in one repository.
-func (d Deps) repositoryOf(ctx context.Context, c *tools.Call, files []string) (repository, []string, error) {
+func (d Deps) repositoryOf(ctx context.Context, view workspace.Files, files []string) (repository, []string, error) {
 	if len(files) == 0 {
-		p, _, err := d.repository(ctx, c.Files, "")
+		p, _, err := d.repository(ctx, view, "")
 		return p, nil, err
 	}
 	var first repository
 	var paths []string
 	for _, written := range files {
-		p, path, err := d.repository(ctx, c.Files, written)
+		p, path, err := d.repository(ctx, view, written)
 		if err != nil {
 			return repository{}, nil, err
 		}

@@ -32,6 +32,10 @@ type Hooks interface {
 	gitrepo.Hooks
 	Changes() []workspace.Change // of files, that they made
 	Said() []string              // about what else they changed
+
+	// Git runs git itself for a call that runs unasked, in its session's world. ok says that it
+	// ended without an error.
+	Git(ctx context.Context, args ...string) (said string, ok bool, err error)
 }
 
 // hooks are those of a call; Run is nil for a repository that is larger than the

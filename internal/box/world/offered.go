@@ -3,12 +3,12 @@ package world
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
-	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 )
 
 // New branches and tags of a session, and the branch that it switched to, are offered for review,
@@ -55,7 +55,7 @@ func offerRefs(w *world, v refView, prefix string) (first, last []workspace.Comm
 	if w.offered == nil {
 		w.offered = map[string]offered{}
 	}
-	o := &offering{w: w, refView: v, prefix: prefix, k: compareIn(w, prefix)}
+	o := &offering{refView: v, offered: w.offered, reported: w.reported, prefix: prefix, k: compareIn(w, prefix), diff: compareIn(w, prefix)}
 	first = o.switched()
 	names := slices.AppendSeq(slices.Collect(maps.Keys(v.now)), maps.Keys(w.offered))
 	slices.Sort(names)
@@ -68,17 +68,21 @@ func offerRefs(w *world, v refView, prefix string) (first, last []workspace.Comm
 }
 
 type offering struct {
-	w *world
 	refView
-	prefix string
-	k      *comparing
+	offered  map[string]offered
+	reported []string // commits of commands that wait
+	prefix   string
+	k, diff  *comparing
 }
+
+// id is a reference among those of all folders.
+func (o *offering) id(name string) string { return o.prefix + ":" + name }
 
 // switched offers the branch that commands are on, if it is not the user's.
 func (o *offering) switched() (list []workspace.Commit) {
-	w, ref := o.w, "refs/heads/"+o.branch
+	ref := "refs/heads/" + o.branch
 	if o.branch == o.onto || o.branch == "" || o.doing != "" {
-		if _, was := w.offered[headName]; was && o.doing == "" {
+		if _, was := o.offered[headName]; was && o.doing == "" {
 			list = append(list, o.takenBack(headName))
 		}
 		return list
@@ -88,23 +92,23 @@ func (o *offering) switched() (list []workspace.Commit) {
 	if commits {
 		at = o.base
 	}
-	begun := w.offered[ref]
-	begins := isNew && (commits && (at == o.userHead || slices.Contains(w.reported, at)) || begun.is != "" && !begun.alone)
-	if begins || isNew && w.offered[headName].is == o.branch {
+	begun := o.offered[ref]
+	begins := isNew && (commits && (at == o.userHead || slices.Contains(o.reported, at)) || begun.is != "" && !begun.alone)
+	if begins || isNew && o.offered[headName].is == o.branch {
 		if begun.alone {
 			list = append(list, o.takenBack(ref)) // the commits begin it
 		}
-		w.offered[ref] = offered{is: o.now[ref]}
+		o.offered[ref] = offered{is: o.now[ref]}
 	}
 	own, known := o.known(at)
-	if begins || w.offered[headName].is == o.branch || !isNew && at != o.was[ref] || !known || !goodName(o.branch) {
+	if begins || o.offered[headName].is == o.branch || !isNew && at != o.was[ref] || !known || !goodName(o.branch) {
 		return list
 	}
-	c := workspace.Commit{ID: headName, Replaces: []string{headName}, Ref: workspace.Reference{
+	c := workspace.Commit{ID: o.id(headName), Replaces: []string{o.id(headName)}, Ref: workspace.Reference{
 		Kind: workspace.RefSwitch, Dir: o.prefix, Name: o.branch, New: isNew, Commit: at, Own: own,
 	}}
 	if isNew {
-		c.Replaces = append(c.Replaces, ref)
+		c.Replaces = append(c.Replaces, o.id(ref))
 		c.Message = fmt.Sprintf("Switch to the new branch %s on %s", shownName(o.branch), o.named(at, own))
 	} else {
 		c.Message = fmt.Sprintf("Switch to the branch %s, at %s", shownName(o.branch), o.named(at, own))
@@ -114,9 +118,9 @@ func (o *offering) switched() (list []workspace.Commit) {
 			return list
 		}
 	}
-	w.offered[headName] = offered{is: o.branch, alone: true}
+	o.offered[headName] = offered{is: o.branch, alone: true}
 	if isNew {
-		w.offered[ref] = offered{is: o.now[ref]}
+		o.offered[ref] = offered{is: o.now[ref]}
 	}
 	return append(list, c)
 }
@@ -130,15 +134,15 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 			return c, false
 		}
 	}
-	was, id := o.w.offered[name], o.now[name]
+	was, id := o.offered[name], o.now[name]
 	switch {
 	case id == "" && was.is != "":
 		c = o.takenBack(name)
 		return c, was.alone
 	case id == "" || o.was[name] != "" || was.is == id:
 		return c, false
-	case was.is != "" && !was.alone && slices.Contains(o.w.reported, id):
-		o.w.offered[name] = offered{is: id} // with more commits
+	case was.is != "" && !was.alone && slices.Contains(o.reported, id):
+		o.offered[name] = offered{is: id} // with more commits
 		return c, false
 	case kind == workspace.RefBranch && short == o.branch, !goodName(short):
 		return c, false
@@ -148,9 +152,9 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 	if !ok || !known || kind == workspace.RefBranch && at != id {
 		return c, false
 	}
-	o.w.offered[name] = offered{is: id, alone: true}
+	o.offered[name] = offered{is: id, alone: true}
 	return workspace.Commit{
-		ID: name, Replaces: []string{name}, Message: fmt.Sprintf("New %s %s on %s", kind, shownName(short), o.named(at, own)),
+		ID: o.id(name), Replaces: []string{o.id(name)}, Message: fmt.Sprintf("New %s %s on %s", kind, shownName(short), o.named(at, own)),
 		Ref: workspace.Reference{Kind: kind, Dir: o.prefix, Name: short, Commit: at, Own: own, Message: message},
 	}, true
 }
@@ -159,13 +163,13 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 func (o *offering) takenBack(name string) workspace.Commit {
 	words := refWords(name)
 	if name == headName {
-		words = "the switch to " + branchWords(o.w.offered[headName].is)
+		words = "the switch to " + branchWords(o.offered[headName].is)
 	}
-	if ref := "refs/heads/" + o.w.offered[headName].is; name == headName && !slices.Contains(o.w.reported, o.w.offered[ref].is) {
-		delete(o.w.offered, ref) // no commit begins it: it is offered as a branch
+	if ref := "refs/heads/" + o.offered[headName].is; name == headName && !slices.Contains(o.reported, o.offered[ref].is) {
+		delete(o.offered, ref) // no commit begins it: it is offered as a branch
 	}
-	delete(o.w.offered, name)
-	return workspace.Commit{Replaces: []string{name}, Ref: workspace.Reference{Name: words}}
+	delete(o.offered, name)
+	return workspace.Commit{Replaces: []string{o.id(name)}, Ref: workspace.Reference{Name: words}}
 }
 
 // known reports whether the user's repository has a commit, and a reference leads there: what is
@@ -174,7 +178,7 @@ func (o *offering) known(id string) (own, ok bool) {
 	if id == "" {
 		return false, false
 	}
-	if slices.Contains(o.w.reported, id) || slices.ContainsFunc(o.made, func(c workspace.Commit) bool { return c.ID == id && !c.Forward }) {
+	if slices.Contains(o.reported, id) || slices.ContainsFunc(o.made, func(c workspace.Commit) bool { return c.ID == id && !c.Forward }) {
 		return true, true
 	}
 	return false, reaches(o.k, o.refView, id)
@@ -218,11 +222,10 @@ const maxRefText = 64 << 10
 
 // files are what differs between two commits.
 func (o *offering) files(from, to string) ([]workspace.Change, bool) {
-	k := compareIn(o.w, o.prefix)
-	was, wasOK := k.treeOf(from)
-	now, nowOK := k.treeOf(to)
-	k.trees("", was, now)
-	return k.files, wasOK && nowOK && !k.failed
+	was, wasOK := o.diff.treeOf(from)
+	now, nowOK := o.diff.treeOf(to)
+	o.diff.trees("", was, now)
+	return o.diff.files, wasOK && nowOK && !o.diff.failed
 }
 
 // named is a commit as people know it. One of commands gets another hash when it is made.
@@ -243,5 +246,6 @@ func (o *offering) named(id string, own bool) string {
 
 // goodName reports whether git takes a name, and people can read it.
 func goodName(name string) bool {
-	return gitrepo.CheckBranchName(name) == nil && shownName(name) == name
+	strange := strings.ContainsFunc(name, inNoBranch) || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasPrefix(name, "-")
+	return !strange && fs.ValidPath(name) && name != "HEAD" && shownName(name) == name
 }

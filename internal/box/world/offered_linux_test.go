@@ -51,7 +51,7 @@ func TestOffered(t *testing.T) {
 		lines, want []string
 	}{
 		{"a branch", []string{"git branch side", "git branch -D side"}, []string{"branch side", "not branch side"}},
-		{"a tag", []string{"git tag v1", "git tag -d v1"}, []string{"tag v1", "not refs/tags/v1"}},
+		{"a tag", []string{"git tag v1", "git tag -d v1"}, []string{"tag v1", "not tag v1"}},
 		{"a tag that moves", []string{"git tag v1", "git tag -f v1 HEAD~1"}, []string{"tag v1", "tag v1"}},
 		{"an annotated tag", []string{"git tag -am 'the first' v1"}, []string{"tag v1"}},
 		{"a tag with its commit", []string{"echo x >> a.txt; git commit -qam x; git tag v1"}, []string{"commit x, tag v1 own"}},

@@ -125,6 +125,15 @@ func proposed(t *testing.T) *gittest.Repo {
 	if waits, err := p.store.QueueFiles(t.Context(), other, pendingedits.FileCommit{ID: "x", Message: "commit of c", Files: []pendingedits.CommitFile{{Name: "c", Data: []byte("new 3\n"), Mode: 0o644}}}); err != nil || !waits {
 		t.Fatal(waits, err)
 	}
+	for _, ref := range []workspace.Reference{
+		{Kind: workspace.RefTag, Dir: ".", Name: "v1", Commit: "x", Own: true, Message: "of c"},
+		{Kind: workspace.RefBranch, Dir: ".", Name: "side", Commit: strings.TrimSpace(r.Git("rev-parse", "HEAD"))},
+		{Kind: workspace.RefSwitch, Dir: ".", Name: "next", New: true, Commit: "x", Own: true},
+	} {
+		if _, err := p.store.QueueFiles(t.Context(), other, pendingedits.FileCommit{ID: ref.Name, Message: "New " + ref.Name, Ref: ref}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return r
 }
 
@@ -182,6 +191,10 @@ func after(t *testing.T, when string, r *gittest.Repo) {
 	log := strings.Fields(strings.ReplaceAll(r.Git("log", "--format=%s", "--reverse"), " ", "-"))
 	if want := []string{"first", "commit-of-a", "commit-of-b", "commit-of-c"}; !slices.Equal(log, want) {
 		t.Errorf("%s: the branch has %v, want %v; %+v", when, log, want, p.store.List(""))
+	}
+	names := r.Git("for-each-ref", "--format=%(refname) %(subject)", "refs/tags", "refs/heads/side") + r.Git("branch", "--show-current")
+	if want := "refs/heads/side first\nrefs/tags/v1 of c\nnext\n"; names != want {
+		t.Errorf("%s: there is %q, want %q; %+v", when, names, want, p.store.List(""))
 	}
 	if out := r.Git("status", "--porcelain"); out != "" {
 		t.Errorf("%s: git status:\n%s", when, out)

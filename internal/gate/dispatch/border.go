@@ -25,7 +25,7 @@ type border struct {
 // only where that changes the decision.
 func lookAtBorder(ctx context.Context, c *call) border {
 	switch {
-	case c.mode.Behaviour.Inside != policy.Allow || !c.tool.InWorld || c.d.o.Confined == nil || c.req.over != nil:
+	case c.mode.Behaviour.Inside != policy.Allow || !c.tool.InWorld || c.d.o.Confined == nil || c.req.over != nil, c.bound.Effects.OnDisk, c.bound.Effects.ReadOnly:
 		return border{}
 	case c.line != nil && !c.line.runs():
 		return border{} // it only looks
@@ -46,7 +46,7 @@ func lookAtBorder(ctx context.Context, c *call) border {
 
 // conditions are those of the world that the call would run in.
 func conditions(ctx context.Context, c *call) []effects.Condition {
-	list := c.d.o.Confined.Complete(ctx, effects.Use{Session: c.session.ID, Shadow: c.session.Shadow != "", Git: c.line.runsGit(), Background: c.bound.Effects.Background})
+	list := c.d.o.Confined.Complete(ctx, effects.Use{Session: c.session.ID, Shadow: c.session.Shadow != "", Git: c.line.runsGit() || c.tool.Category == "git", Background: c.bound.Effects.Background})
 	return append(list,
 		effects.Condition{Name: "rules", Holds: true, Why: "your deny and ask rules, hooks and required steps decide first"},
 		effects.Condition{Name: "record", Holds: c.set.Audit, Why: map[bool]string{true: "each command is in the audit log", false: "the setting sidecar.audit.enabled is off"}[c.set.Audit]})
@@ -72,7 +72,7 @@ func looks(ctx context.Context, c *call) (kind tools.Looks, unasked bool) {
 // staysInside reports whether all of the call happens to a complete world. What programs
 // wrote there is decided on afterwards, as edits.
 func staysInside(c *call) bool {
-	return c.border.inside && !c.follows && len(c.bound.Effects.Writes.Files) == 0
+	return c.border.inside && !c.follows
 }
 
 // runsGit reports whether the line shows that it runs git, or something that is not known.
@@ -130,7 +130,7 @@ func crosses(c *call, v policy.Verdict, changes []workspace.Change) []effects.Ef
 	case c.tool.Source.Kind != tools.SourceBuiltin || c.tool.Category == "custom":
 		add(effects.Program, "Call "+c.tool.Name, false, false)
 	case c.tool.Category == "git":
-		add(effects.Git, statement(title(c.tool, changes, e)), !published[c.tool.Name] && e.Irrecoverable == "", c.queued())
+		add(effects.Git, statement(title(c.tool, changes, e)), !published[c.tool.Name] && e.Irrecoverable == "", waits(c))
 	case c.tool.AlwaysAsk && c.tool.Category == "system":
 		add(effects.Setting, statement(title(c.tool, changes, e)), true, false)
 	case e.Command != "":

@@ -29,7 +29,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Never:          never != "",
 		ToStore:        c.mode.ToStore,
 		Written:        c.written,
-		Queued:         c.queued(),
+		Queued:         waits(c),
 		NoStep:         c.noStep(),
 		OwnTool:        c.ownReason(),
 		NewHosts:       strings.Join(before.newHosts(), ", "),

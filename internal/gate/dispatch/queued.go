@@ -8,6 +8,11 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
+// waits reports whether all that the call does waits for review.
+func waits(c *call) bool {
+	return c.queued() || c.mode.ToStore && !c.mode.Batch && c.bound.Effects.Waits
+}
+
 // queued reports whether the call is a commit that waits for its batch.
 func (c *call) queued() bool { return c.mode.Batch && c.bound.Effects.Commit != nil }
 

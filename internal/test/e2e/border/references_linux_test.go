@@ -148,3 +148,56 @@ func TestReferencesMeet(t *testing.T) {
 		t.Errorf("git status: %s", status)
 	}
 }
+
+// TestGitTools: the git tools do in a complete world what commands do there, and nobody is asked
+// about what waits for review.
+func TestGitTools(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	call := func(tool string, args e2e.Object, asked bool) e2e.Result {
+		t.Helper()
+		before := len(r.Asked())
+		res := r.Tool(tool, args)
+		if now := len(r.Asked()) > before; now != asked || res.OK == asked {
+			t.Errorf("%s %v: asked %v: %+v", tool, args, now, res)
+		}
+		return res
+	}
+	call("git_branch", e2e.Object{"action": "create", "name": "side"}, false)
+	call("git_branch", e2e.Object{"action": "switch", "name": "other"}, false)
+	if res := r.Tool("run_command", e2e.Object{"command": "git branch --show-current; cat b.txt"}); !strings.Contains(res.Content, "other\nof other\n") {
+		t.Errorf("commands are elsewhere: %s", res.Content)
+	}
+	call("write_file", e2e.Object{"path": "b.txt", "content": "more of other\n"}, false)
+	call("git_stage", e2e.Object{"files": []string{"b.txt"}}, false)
+	call("git_stage", e2e.Object{}, false)
+	call("git_commit", e2e.Object{"message": "more"}, false)
+	if res := r.Tool("git_branch", e2e.Object{"action": "switch", "name": "none"}); res.OK || !strings.Contains(res.Content, "none") {
+		t.Errorf("a branch that there is not: %+v", res)
+	}
+	if got := e2e.GitIn(t, dir, "branch", "--show-current"); strings.TrimSpace(got) != "main" || strings.Contains(e2e.GitIn(t, dir, "branch"), "side") {
+		t.Errorf("before it is accepted the repository is on %s", got)
+	}
+	r.Accept(e2e.Object{})
+	if got := e2e.GitIn(t, dir, "log", "--format=%s %D"); !strings.HasPrefix(got, "more HEAD -> other\nother") || !strings.Contains(got, "side") {
+		t.Errorf("the repository has %s", got)
+	}
+	if got := e2e.GitIn(t, dir, "status", "--porcelain"); got != "" {
+		t.Errorf("git status: %s", got)
+	}
+	call("git_branch", e2e.Object{"action": "delete", "name": "side"}, false)
+	if !strings.Contains(e2e.GitIn(t, dir, "branch"), "side") {
+		t.Error("the branch is gone from the repository")
+	}
+
+	// Controls: what is the user's is asked about.
+	e2e.Write(t, filepath.Join(dir, "mine.txt"), "mine\n")
+	call("git_stage", e2e.Object{}, true)
+	e2e.GitIn(t, dir, "add", "mine.txt")
+	call("write_file", e2e.Object{"path": "b.txt", "content": "once more\n"}, false)
+	call("git_commit", e2e.Object{"message": "mine, too"}, true)
+	call("git_stash", e2e.Object{"action": "push"}, true)
+	r.Mode("cautious")
+	call("git_branch", e2e.Object{"action": "create", "name": "third"}, true)
+}

@@ -95,7 +95,7 @@ func TestGitStateOfCommands(t *testing.T) {
 		dir, git := project(t, "plain")
 		e2e.Write(t, filepath.Join(dir, "a.txt"), "a\nmine\n")
 		r := e2e.WorldIn(t, dir)
-		r.Ran("git stash -q; git tag v1", "Put away by git stash: a.txt.", "tag v1 (new)")
+		r.Ran("git stash -q; git tag v1", "Put away by git stash: a.txt.", "New tag v1 on")
 		if queued := r.Queued(); len(queued) != 0 {
 			t.Errorf("pending is %q", queued)
 		}
