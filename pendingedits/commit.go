@@ -23,6 +23,7 @@ type Commit struct {
 	Error   string   // why it could not be made when it was tried
 
 	ByFile bool                // it waits for its files, which are no batch
+	Merges []string            // its parents after the first one: it is a merge
 	Ref    workspace.Reference // it is this branch or tag, which names a commit; its zero value is none
 	Branch string              // the new branch that it begins; "" is none
 
@@ -149,7 +150,7 @@ func (q *queued) claims(name string) bool {
 }
 
 func (q *queued) describe() Commit {
-	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose, Branch: q.branch, Ref: q.ref}
+	c := Commit{ID: q.id, Session: q.session, Message: q.message, Models: slices.Clone(q.models), Error: q.failed, ByFile: q.loose, Branch: q.branch, Merges: slices.Clone(q.merges), Ref: q.ref}
 	for _, p := range q.parts {
 		c.Files = append(c.Files, p.name)
 	}

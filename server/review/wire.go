@@ -56,6 +56,7 @@ type QueuedCommit struct {
 	Error   string   `json:"error,omitempty"`  // why it was not made when it was tried
 	ByFile  bool     `json:"byFile,omitzero"`  // it waits for its files, which are no batch
 	Branch  string   `json:"branch,omitempty"` // that the workspace is on then: a new one
+	Merges  []string `json:"merges,omitzero"`  // its parents after the first one: it is a merge
 	Differs string   `json:"differs,omitzero"` // a patch: what it has and the hunks of its files don't show
 	Ref     string   `json:"ref,omitzero"`     // it is no commit, but a new tag or branch, or a switch: tag, branch, switch
 }
@@ -63,7 +64,7 @@ type QueuedCommit struct {
 func queuedCommits(list []pendingedits.Commit) []QueuedCommit {
 	out := make([]QueuedCommit, len(list))
 	for i, c := range list {
-		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Branch, c.Differs, string(c.Ref.Kind)}
+		out[i] = QueuedCommit{c.Message, c.Session, append([]string{}, c.Files...), c.Models, c.Error, c.ByFile, c.Branch, c.Merges, c.Differs, string(c.Ref.Kind)}
 	}
 	return out
 }

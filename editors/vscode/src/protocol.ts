@@ -33,7 +33,7 @@ export interface PendingEdit {
   hunks: Hunk[];
 }
 
-export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string; byFile?: boolean; branch?: string; ref?: 'tag' | 'branch' | 'switch' }
+export interface QueuedCommit { message: string; session: string; paths: string[]; error?: string; byFile?: boolean; branch?: string; merges?: string[]; ref?: 'tag' | 'branch' | 'switch' }
 
 /** How far the project index is. */
 export interface IndexStatus { files: number; symbols: number; ready: boolean; looked: number; parsed: number; parseable: number; error?: string }

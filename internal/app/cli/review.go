@@ -296,6 +296,9 @@ func showEdits(ctx context.Context, c *cli, w reviewWords) error {
 		if q.Branch != "" {
 			waits = "on the branch " + redact.Visible(q.Branch) + ", which the workspace is then on, " + waits
 		}
+		if len(q.Merges) > 0 {
+			waits = "which merges " + strings.Join(q.Merges, ", ") + ", " + waits
+		}
 		if q.Ref.Kind != "" {
 			fmt.Fprintf(c.Out, "%s, of %s, waits to be accepted\n", redact.Visible(subject(q.Message)), q.Session)
 		} else {

@@ -153,8 +153,12 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 		return c, false
 	}
 	o.offered[name] = offered{is: id, alone: true}
+	says := fmt.Sprintf("New %s %s on %s", kind, shownName(short), o.named(at, own))
+	if message != "" {
+		says += "\n\n" + message // which is part of what is accepted
+	}
 	return workspace.Commit{
-		ID: o.id(name), Replaces: []string{o.id(name)}, Message: fmt.Sprintf("New %s %s on %s", kind, shownName(short), o.named(at, own)),
+		ID: o.id(name), Replaces: []string{o.id(name)}, Message: says,
 		Ref: workspace.Reference{Kind: kind, Dir: o.prefix, Name: short, Commit: at, Own: own, Message: message},
 	}, true
 }

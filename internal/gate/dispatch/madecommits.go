@@ -112,7 +112,8 @@ func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit
 
 // holdReference makes a branch or a tag wait, and says so.
 func holdReference(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit, batch bool) string {
-	what := redact.Visible(commit.Message)
+	title, _, _ := strings.Cut(commit.Message, "\n")
+	what := redact.Visible(title)
 	if batch && commit.Ref.Own {
 		return what + ": this session's commands alone see it, as it names a commit of the batch."
 	}

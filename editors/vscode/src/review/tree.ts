@@ -136,7 +136,7 @@ export class PendingTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         const [subject] = node.commit.message.split('\n');
         const item = new vscode.TreeItem(subject ?? '', None);
         item.iconPath = new vscode.ThemeIcon(node.commit.ref === 'tag' ? 'tag' : node.commit.ref ? 'git-branch' : 'git-commit', node.commit.error ? new vscode.ThemeColor('list.errorForeground') : undefined);
-        item.description = node.commit.error ?? [node.commit.branch, node.commit.ref && !node.commit.paths.length ? '' : files(node.commit.paths.length)].filter(Boolean).join(', ');
+        item.description = node.commit.error ?? [node.commit.branch, node.commit.merges ? vscode.l10n.t('merges {0}', node.commit.merges.map(id => id.slice(0, 10)).join(', ')) : '', node.commit.ref && !node.commit.paths.length ? '' : files(node.commit.paths.length)].filter(Boolean).join(', ');
         item.tooltip = new vscode.MarkdownString().appendCodeblock(node.commit.message, 'git-commit').appendText(node.commit.paths.join('\n'));
         return named(item, node.commit.ref ? subject ?? '' : vscode.l10n.t('commit {0}', subject ?? ''));
       }

@@ -117,6 +117,39 @@ func TestReferencesOneByOne(t *testing.T) {
 	}
 }
 
+// TestReferencesAreShown: a person reads what else a merge counts as merged, and what a tag says.
+func TestReferencesAreShown(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	r.Tool("run_command", e2e.Object{"command": "git tag -am 'hidden words' v1; echo two >> a.txt; git add -A; git commit -qm plain; git merge -q -s ours -m harmless other; true"})
+	shown := map[string]review.QueuedCommit{}
+	for _, c := range waiting(r).Commits {
+		title, _, _ := strings.Cut(c.Message, "\n")
+		shown[title] = c
+	}
+	main := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "main"))
+	tag := shown["New tag v1 on "+main[:10]+": first"]
+	if !strings.Contains(tag.Message, "hidden words") || tag.Ref != "tag" || !tag.ByFile || len(tag.Paths) != 0 {
+		t.Errorf("the tag is shown as %+v of %+v", tag, shown)
+	}
+	if plain := shown["plain"]; plain.Ref != "" || plain.Merges != nil {
+		t.Errorf("the commit is shown as %+v", plain)
+	}
+	if _, ok := shown["harmless"]; ok {
+		t.Errorf("a merge without a file is shown as %+v", shown["harmless"])
+	}
+	out, _, _ := e2e.RunCLI(t, "", "review", "--root", dir, "list")
+	if !strings.Contains(out, "New tag v1 on "+main[:10]+": first, of default, waits to be accepted") {
+		t.Errorf("the command line shows\n%s", out)
+	}
+	r.Tool("run_command", e2e.Object{"command": "git reset -q --hard HEAD~1; git merge -q --no-ff --no-edit other"})
+	other := strings.TrimSpace(e2e.GitIn(t, dir, "rev-parse", "other"))
+	if out, _, _ := e2e.RunCLI(t, "", "review", "--root", dir, "list"); !strings.Contains(out, "which merges "+other) {
+		t.Errorf("the command line shows\n%s", out)
+	}
+}
+
 // TestReferencesMeet: what the repository has by now under a name is not replaced.
 func TestReferencesMeet(t *testing.T) {
 	dir := twoBranches(t)
