@@ -10,7 +10,7 @@ import (
 
 // waits reports whether all that the call does waits for review.
 func waits(c *call) bool {
-	return c.queued() || c.mode.ToStore && !c.mode.Batch && c.bound.Effects.Waits
+	return c.queued() || c.mode.ToStore && c.bound.Effects.Waits
 }
 
 // queued reports whether the call is a commit that waits for its batch.
