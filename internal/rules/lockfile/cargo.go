@@ -8,10 +8,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-const cargoLock = "Cargo.lock"
+const (
+	cargoLock    = "Cargo.lock"
+	cargoProject = "Cargo.toml"
+)
 
 func cargo(s *source, _ command) (string, []pkg, error) {
-	data, err := s.needed("Cargo.toml")
+	data, err := s.needed(cargoProject)
 	if err != nil {
 		return cargoLock, nil, err
 	}
@@ -24,7 +27,7 @@ func cargo(s *source, _ command) (string, []pkg, error) {
 		Replace   any `toml:"replace"`
 	}
 	if err := toml.Unmarshal(data, &project); err != nil {
-		return cargoLock, nil, fmt.Errorf("Cargo.toml is not understood (%.200s)", err.Error())
+		return cargoLock, nil, fmt.Errorf("%s is not understood (%.200s)", cargoProject, err.Error())
 	}
 	if project.Workspace != nil || project.Patch != nil || project.Replace != nil {
 		return cargoLock, nil, fmt.Errorf("the project has a workspace, or takes packages from elsewhere, which have no checksum")

@@ -73,6 +73,9 @@ func Read(words []string, above int, read Reader) (List, error) {
 		err = s.absent(c.absentAbove, above)
 	}
 	if err == nil {
+		err = s.onlyVersions(above)
+	}
+	if err == nil {
 		l.Lock, packages, err = c.lists(s, c)
 	}
 	if err != nil {
@@ -186,10 +189,28 @@ func (s *source) absent(names []string, above int) error {
 	return nil
 }
 
+// onlyVersions fails for a file that chooses a program by more than its version.
+func (s *source) onlyVersions(above int) error {
+	for up := range above + 1 {
+		for _, name := range chosen {
+			name = strings.Repeat("../", up) + name
+			data, ok, err := s.text(name)
+			if err == nil && ok && !plainVersion.Match(data) {
+				err = fmt.Errorf("%s names more than a version", name)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 var (
-	packageName = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
-	version     = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
-	hostName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+	plainVersion = regexp.MustCompile(`^v?[0-9][0-9a-z.-]{0,30}\n?$`)
+	packageName  = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
+	version      = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
+	hostName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
 )
 
 // hostOf is the host of a package's address.

@@ -191,6 +191,10 @@ var changes = []change{
 	{atNPM, "a variable in .npmrc", add(".npmrc", "loglevel=${X}\n")},
 	{atNPM, "a script", edit("package.json", `"test":"x"`, `"preinstall":"npm i evil"`)},
 	{atNPM, "a script, prepare", edit("package.json", `"test":"x"`, `"prepare":"npm i evil"`)},
+	{atNPM, "a script after the install", edit("package.json", `"test":"x"`, `"dependencies":"npm i evil"`)},
+	{atNPM, "a package with a list of its own", edit("package-lock.json", aNPM, aNPM+`"hasShrinkwrap":true,`)},
+	{atNPM, "a lock file of yarn", add("yarn.lock", "evil@1:\n  version 1.0.0\n")},
+	{atNPM, "a node of the project's", add(".node-version", "../../evil\n")},
 	{atNPM, "a script of node-gyp", add("binding.gyp", "{}")},
 	{atNPM, "workspaces", edit("package.json", `"name"`, `"workspaces":["x"],"name"`)},
 	{atNPM, "overrides", edit("package.json", `"name"`, `"overrides":{"a":"npm:evil@1"},"name"`)},
@@ -251,6 +255,7 @@ var changes = []change{
 	{atPip, "a variable", edit("requirements.txt", "a==1.0", "a==${X}")},
 	{atPip, "a comment that goes on", edit("requirements.txt", "# by hand", "# by hand \\\nevil==1 --hash=sha256:"+hexA)},
 	{atPip, "an encoding", edit("requirements.txt", "# by hand", "# coding: utf-7 +AAo-evil==1")},
+	{atPip, "a Python of the project's", add(".python-version", "3.12\n../../evil\n")},
 	{atPip, "a line that only Python ends", edit("requirements.txt", "# by hand", "# by hand\x1cevil==1 --hash=sha256:"+hexA)},
 }
 
@@ -279,6 +284,7 @@ func TestSame(t *testing.T) {
 		{atNPM, "spaces", edit("package-lock.json", `"packages":{`, "\n \"packages\" : {")},
 		{atNPM, "harmless settings", add(".npmrc", "# mine\nfund=false\nsave-exact = true\n")},
 		{atNPM, "another test", edit("package.json", `"test":"x"`, `"test":"y"`)},
+		{atNPM, "a version", add(".node-version", "v22.1.0\n")},
 		{atNPM, "a file beside it", add("index.js", "x")},
 		{atGo, "a comment", edit("go.mod", "// indirect", "// why")},
 		{atGo, "a hash of another module", func(_ *testing.T, f files) files {

@@ -45,7 +45,7 @@ type manifest struct {
 }
 
 // atInstall are the scripts of a project that an install runs.
-var atInstall = []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "pnpm:devPreinstall"}
+var atInstall = []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "predependencies", "dependencies", "postdependencies", "pnpm:devPreinstall"}
 
 var managerVersion = regexp.MustCompile(`^"(npm|pnpm|yarn)@[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+sha[0-9]+\.[0-9a-f]+)?"$`)
 
@@ -127,6 +127,7 @@ type npmPackage struct {
 	Integrity  string         `json:"integrity"`
 	Link       bool           `json:"link"`
 	InBundle   bool           `json:"inBundle"`
+	Shrinkwrap bool           `json:"hasShrinkwrap"`
 	Workspaces jsontext.Value `json:"workspaces"`
 
 	Peers map[string]struct {
@@ -208,6 +209,8 @@ func (p npmPackage) at(place string) (pkg, error) {
 	switch {
 	case names[0] != "" || len(names) < 2 || p.Link:
 		return pkg{}, fmt.Errorf("%s has %.80q, which is a directory and no package from a registry", npmLock, place)
+	case p.Shrinkwrap:
+		return pkg{}, fmt.Errorf("%s has %s, which brings a list of its own", npmLock, name)
 	case p.InBundle && p.Integrity == "":
 		return pkg{}, fmt.Errorf("%s has no integrity for %s, which comes in another package", npmLock, name)
 	case !strong(p.Integrity):

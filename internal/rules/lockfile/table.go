@@ -17,6 +17,7 @@ type row struct {
 	absent      []string // files that change what it does
 	absentAbove []string // likewise, in directories above, too
 	home        []string // likewise, in the home
+	scripts     bool     // packages run scripts of their own
 	scratch     []string // variables that get a new directory, for a store that the program would believe
 }
 
@@ -44,12 +45,12 @@ const (
 // table has the commands.
 var table = []row{
 	{
-		words: "npm ci", may: quietly + " --ignore-scripts --no-audit --no-fund --prefer-offline --no-progress --verbose",
+		words: "npm ci", scripts: true, may: quietly + " --ignore-scripts --no-audit --no-fund --prefer-offline --no-progress --verbose",
 		values: map[string][]string{"--omit": {"dev", "optional"}, "--include": {"dev", "optional"}, "--audit": {"false"}, "--fund": {"false"}}, lists: npm,
-		absent: []string{"npm-shrinkwrap.json", ".corepack.env"}, absentAbove: versionFiles, home: slices.Concat(homeVersions, []string{".npmrc", ".config/npm/npmrc"}),
+		absent: []string{"npm-shrinkwrap.json", "yarn.lock", ".corepack.env"}, absentAbove: versionFiles, home: slices.Concat(homeVersions, []string{".npmrc", ".config/npm/npmrc"}),
 	},
 	{
-		words: "pnpm install", needs: []string{"--frozen-lockfile"}, may: quietly + " --ignore-scripts --prefer-offline --prod -P", lists: pnpm,
+		words: "pnpm install", scripts: true, needs: []string{"--frozen-lockfile"}, may: quietly + " --ignore-scripts --prefer-offline --prod -P", lists: pnpm,
 		absent: []string{".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", ".corepack.env"}, absentAbove: slices.Concat(versionFiles, []string{"pnpm-workspace.yaml", "pnpm-workspace.yml"}),
 		home: slices.Concat(homeVersions, []string{".npmrc", ".config/pnpm", "Library/Preferences/pnpm"}), scratch: []string{"npm_config_store_dir", "pnpm_config_store_dir"},
 	},
@@ -68,6 +69,9 @@ var table = []row{
 		absentAbove: versionFiles, home: slices.Concat(homeVersions, []string{".pip", ".config/pip", ".pydistutils.cfg", "Library/Application Support/pip", ".local/lib", "Library/Python"}),
 	},
 }
+
+// chosen are files that may name a version of a program and nothing else.
+var chosen = []string{".python-version", ".node-version", ".go-version"}
 
 // Begins reports whether a rule with these first words is about a command of the table.
 func Begins(words []string) bool {
@@ -147,6 +151,11 @@ func (l List) Says() string {
 		packages = "package"
 	}
 	return fmt.Sprintf("%d %s of %s, from %s", l.Count, packages, l.Lock, from)
+}
+
+// Scripts reports whether the packages of a command run scripts of their own.
+func Scripts(words []string) bool {
+	return slices.ContainsFunc(table, func(r row) bool { return r.scripts && slices.Equal(strings.Fields(r.words), words) })
 }
 
 // Commands are how the commands begin, each as one text.
