@@ -58,7 +58,7 @@ type checkedRule struct {
 func testRules(c *cli, name string, rules []config.CommandRule, problems []string) error {
 	all := make([]shell.Rule, len(rules))
 	for i, r := range rules {
-		all[i] = shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known"}
+		all[i] = shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known", Packages: r.Packages}
 	}
 	together := shell.Judge{Rules: shell.MakeRules(all)}
 	checked := make([]checkedRule, len(rules))
