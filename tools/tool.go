@@ -119,6 +119,7 @@ type Frozen struct {
 	Program string       // is looked up where no command can put one
 	Dir     string       // where it begins
 	Files   []FrozenFile // as they must be where it runs
+	Env     []string     // variables that it gets, NAME=value
 	Scratch []string     // variables that it gets with a new directory in each
 }
 

@@ -62,6 +62,9 @@ func freeze(f *tools.Frozen, dir string) string {
 	}
 	sum := "__sc_sum=sha256sum; type -P sha256sum || __sc_sum='shasum -a 256'; printf %s " + tools.ShellWord(sums.String()) + " | $__sc_sum -c -"
 	b.WriteString(" && { " + sum + "; }")
+	for _, v := range f.Env {
+		b.WriteString(" && export " + tools.ShellWord(v))
+	}
 	for _, name := range f.Scratch {
 		b.WriteString(" && " + name + "=$(mktemp -d) && export " + name)
 	}

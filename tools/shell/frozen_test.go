@@ -31,7 +31,7 @@ func TestFrozen(t *testing.T) {
 	lock, gone, home := filepath.Join(r.root, "lock"), filepath.Join(r.root, "it's gone"), filepath.Join(r.host.home, ".npmrc")
 	write(lock, "one\n")
 	sum := sha256.Sum256([]byte("one\n"))
-	f := &tools.Frozen{Program: "cat", Dir: r.root, Scratch: []string{"STORE"}, Files: []tools.FrozenFile{{Name: "lock", Sum: hex.EncodeToString(sum[:])}, {Name: "it's gone"}, {Name: "~/.npmrc"}}}
+	f := &tools.Frozen{Program: "cat", Dir: r.root, Env: []string{"SET=by the rule"}, Scratch: []string{"STORE"}, Files: []tools.FrozenFile{{Name: "lock", Sum: hex.EncodeToString(sum[:])}, {Name: "it's gone"}, {Name: "~/.npmrc"}}}
 	run := func(line string, f *tools.Frozen) (string, error) {
 		t.Helper()
 		b, err := r.byName["run_command"].Bind([]byte(`{"command": "` + line + `"}`))
@@ -50,7 +50,7 @@ func TestFrozen(t *testing.T) {
 	const line = `cat lock; [ -d $STORE ] && echo $SET stored`
 	holds := func(what string) {
 		t.Helper()
-		if out, err := run(line, f); err != nil || !strings.HasPrefix(out, "one\nstored\n") {
+		if out, err := run(line, f); err != nil || !strings.HasPrefix(out, "one\nby the rule stored\n") {
 			t.Errorf("%s: %v, %s", what, err, out)
 		}
 	}

@@ -71,6 +71,8 @@ func readBeside(c *call, name string) ([]byte, error) {
 		return nil, err
 	case info.IsDir():
 		return nil, workspace.ErrSpecial
+	case info.Size() > lockfile.MaxBytes:
+		return nil, workspace.ErrTooLarge
 	}
 	return c.see.ReadFile(name)
 }
@@ -89,7 +91,7 @@ func frozen(c *call) *tools.Frozen {
 		return nil
 	}
 	i := c.line.install
-	f := &tools.Frozen{Program: i.words[0], Dir: i.dir, Scratch: i.list.Scratch}
+	f := &tools.Frozen{Program: i.words[0], Dir: i.dir, Env: i.list.Env, Scratch: i.list.Scratch}
 	for _, s := range i.list.Seen {
 		f.Files = append(f.Files, tools.FrozenFile{Name: s.Name, Sum: s.Sum})
 	}

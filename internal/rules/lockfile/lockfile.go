@@ -19,7 +19,7 @@ import (
 
 // Bounds of what is read.
 const (
-	maxBytes    = 16 << 20 // of one file
+	MaxBytes    = 16 << 20 // of one file
 	maxPackages = 20_000
 	maxAbove    = 32 // directories above that are looked at
 )
@@ -36,6 +36,7 @@ type List struct {
 	Hosts  []string // where the packages are from; none: the registry that the program is set to
 	Seen   []Seen   // the files that were looked at, by name
 
+	Env     []string // variables that the command gets, NAME=value
 	Scratch []string // variables that the command gets with a new directory in each
 }
 
@@ -66,7 +67,7 @@ func Read(words []string, above int, read Reader) (List, error) {
 		return List{}, fmt.Errorf("it has %d directories above it", above)
 	}
 	s := &source{read: read, above: above, seen: map[string]string{}}
-	l := List{Words: strings.Fields(c.words), Scratch: c.scratch}
+	l := List{Words: strings.Fields(c.words), Env: c.env, Scratch: c.scratch}
 	var packages []pkg
 	err := s.absent(c.absent, 0)
 	if err == nil {
@@ -155,8 +156,8 @@ func (s *source) text(name string) (data []byte, ok bool, err error) {
 		return nil, false, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("%s can't be read (%w)", name, err)
-	case len(data) > maxBytes:
-		return nil, false, fmt.Errorf("%s is larger than %d MB", name, maxBytes>>20)
+	case len(data) > MaxBytes:
+		return nil, false, fmt.Errorf("%s is larger than %d MB", name, MaxBytes>>20)
 	}
 	sum := sha256.Sum256(data)
 	s.seen[name] = hex.EncodeToString(sum[:])

@@ -17,6 +17,7 @@ type row struct {
 	absent      []string // files that change what it does
 	absentAbove []string // likewise, in directories above, too
 	home        []string // likewise, in the home
+	env         []string // variables that it gets, NAME=value: files in the home may appear while it runs
 	scripts     bool     // packages run scripts of their own
 	scratch     []string // variables that get a new directory, for a store that the program would believe
 }
@@ -45,17 +46,17 @@ const (
 // table has the commands.
 var table = []row{
 	{
-		words: "npm ci", scripts: true, may: quietly + " --ignore-scripts --no-audit --no-fund --prefer-offline --no-progress --verbose",
+		words: "npm ci", scripts: true, env: []string{"npm_config_userconfig=/dev/null"}, may: quietly + " --ignore-scripts --no-audit --no-fund --prefer-offline --no-progress --verbose",
 		values: map[string][]string{"--omit": {"dev", "optional"}, "--include": {"dev", "optional"}, "--audit": {"false"}, "--fund": {"false"}}, lists: npm,
 		absent: []string{"npm-shrinkwrap.json", "yarn.lock", ".corepack.env"}, absentAbove: versionFiles, home: slices.Concat(homeVersions, []string{".npmrc", ".config/npm/npmrc"}),
 	},
 	{
-		words: "pnpm install", scripts: true, needs: []string{"--frozen-lockfile"}, may: quietly + " --ignore-scripts --prefer-offline --prod -P", lists: pnpm,
+		words: "pnpm install", scripts: true, env: []string{"npm_config_userconfig=/dev/null"}, needs: []string{"--frozen-lockfile"}, may: quietly + " --ignore-scripts --prefer-offline --prod -P", lists: pnpm,
 		absent: []string{".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", ".corepack.env"}, absentAbove: slices.Concat(versionFiles, []string{"pnpm-workspace.yaml", "pnpm-workspace.yml"}),
 		home: slices.Concat(homeVersions, []string{".npmrc", ".config/pnpm", "Library/Preferences/pnpm"}), scratch: []string{"npm_config_store_dir", "pnpm_config_store_dir"},
 	},
 	{
-		words: "go mod download", may: "-x -json", lists: goModules,
+		words: "go mod download", env: []string{"GOENV=off"}, may: "-x -json", lists: goModules,
 		absentAbove: slices.Concat(versionFiles, []string{"go.work"}), home: slices.Concat(homeVersions, []string{".config/go/env", "Library/Application Support/go/env"}),
 	},
 	{
@@ -64,7 +65,7 @@ var table = []row{
 		home:        slices.Concat(homeVersions, []string{".cargo/config", ".cargo/config.toml", ".rustup/settings.toml"}),
 	},
 	{
-		words: "pip install", needs: []string{"--require-hashes", "-r"}, may: "-q --quiet --no-deps --no-input --no-cache-dir --disable-pip-version-check", lists: pip,
+		words: "pip install", env: []string{"PYTHONNOUSERSITE=1"}, needs: []string{"--require-hashes", "-r"}, may: "-q --quiet --no-deps --no-input --no-cache-dir --disable-pip-version-check", lists: pip,
 		values:      map[string][]string{"-r": nil, "--only-binary": {":all:"}},
 		absentAbove: versionFiles, home: slices.Concat(homeVersions, []string{".pip", ".config/pip", ".pydistutils.cfg", "Library/Application Support/pip", ".local/lib", "Library/Python"}),
 	},

@@ -2,6 +2,7 @@ package border_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func install(t *testing.T, set e2e.Object) *installing {
 	dir := project(t, all)
 	e2e.Write(t, filepath.Join(dir, "package.json"), manifest)
 	e2e.Write(t, filepath.Join(dir, "package-lock.json"), locked)
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", strings.Join([]string{filepath.Join(dir, "bin"), ".", bin, os.Getenv("PATH")}, string(filepath.ListSeparator))) // of a person whose shell takes programs of the project
 	return &installing{serve(t, dir), dir}
 }
 
@@ -218,6 +219,38 @@ func TestInstallIgnored(t *testing.T) {
 	r.asked("a lock file that only the session has", ci)
 }
 
+// TestInstallOnDisk: where commands see the disk, its text counts, and not what is pending over
+// it.
+func TestInstallOnDisk(t *testing.T) {
+	for _, set := range []e2e.Object{{"commands.world": "disk"}, {"commands.world": "copy"}} {
+		r := begin(t, set)
+		lock := filepath.Join(r.dir, "package-lock.json")
+		r.Tool("write_file", e2e.Object{"path": "package-lock.json", "content": evil})
+		r.asked("pending", ci)
+		r.Tool("write_file", e2e.Object{"path": "package-lock.json", "content": locked})
+		r.allowed("control", ci)
+		e2e.Write(t, lock, evil)
+		r.asked("on the disk", ci)
+		r.Tool("read_file", e2e.Object{"path": "package-lock.json"})
+		if res := r.Tool("write_file", e2e.Object{"path": "package-lock.json", "content": locked}); !res.OK {
+			t.Fatalf("%+v", res)
+		}
+		if set["commands.world"] == "copy" {
+			r.allowed("pending over another text of the disk", ci)
+		} else {
+			if e := explain(r.Rig, "npm ci"); e.Decision != "allow" {
+				t.Errorf("the control: what is pending is the list: %+v", e)
+			}
+			r.asked("pending over another text of the disk", ci)
+		}
+		e2e.Write(t, lock, locked)
+		r.allowed("control", ci)
+		r.Choose("Allow")
+		r.Tool("run_command", e2e.Object{"command": "export PATH=$PWD/bin:$PATH npm_config_registry=https://evil.example; npm() { echo evil; }"})
+		r.allowed("a shell that was changed", ci)
+	}
+}
+
 // TestInstallRules: deny and ask rules come first, and a project can't allow.
 func TestInstallRules(t *testing.T) {
 	r := begin(t, nil)
@@ -237,5 +270,23 @@ func TestInstallRules(t *testing.T) {
 	e2e.Write(t, filepath.Join(r.dir, ".sidecar", "settings.json"), `{"commandRules": `+rule+"]}")
 	if e := explain(serve(t, r.dir), "npm ci"); e.Decision != "ask" || !strings.Contains(rule, "sha256-") {
 		t.Errorf("a project's own rule %s: %+v", rule, e)
+	}
+}
+
+// TestInstallRuleFile: the examples of such a rule are about its words.
+func TestInstallRuleFile(t *testing.T) {
+	e2e.Home(t)
+	dir := e2e.Project(t, nil)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "rules.json")
+	for example, ok := range map[string]bool{"npm ci --ignore-scripts": true, "npm ci && npm i evil": false} {
+		e2e.Write(t, file, `[{"prefix": ["npm", "ci"], "decision": "allow", "rest": "known", "packages": "sha256-x", "match": ["`+example+`"]}]`)
+		out, err := exec.CommandContext(t.Context(), self, "policy", "test", file, "--root", dir).CombinedOutput()
+		if (err == nil) != ok {
+			t.Errorf("%s: %v\n%s", example, err, out)
+		}
 	}
 }
