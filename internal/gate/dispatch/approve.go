@@ -156,7 +156,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	a.Brief = hide(a.Brief)
 	a.Reason = hide(whyAsked(c, v, changes))
 	if c.line != nil && c.line.install != nil && v.Remember {
-		a.Reason += "\n" + hide(c.line.install.says())
+		if says := hide(c.line.install.says()); !strings.Contains(a.Reason, says) {
+			a.Reason += "\n" + strings.ToUpper(says[:1]) + says[1:] + "."
+		}
 	}
 	if w := c.bound.Effects.Warns; w != "" {
 		a.Reason += "\n" + hide(w)

@@ -44,6 +44,10 @@ func readLine(ctx context.Context, c *call) *commandLine {
 		j.Installs = installs
 	}
 	v := j.Decide(text, read)
+	if installs != nil && installs.why != "" && v.Outcome == "" && len(v.Parts) == 1 {
+		v.Reason += "; " + installs.says()
+		v.Parts[0].Reason = v.Reason
+	}
 	l := &commandLine{Verdict: &v, command: text, trusted: c.set.Trusted, install: installs}
 	if confined && c.d.o.Confined.Words() != "" {
 		l.hidden = l.opensHidden(at)

@@ -171,9 +171,9 @@ func (d *Dispatcher) Offered(digest string) (says string, ok bool) {
 // says is what a person who is asked reads of an install.
 func (i *install) says() string {
 	if i.why != "" {
-		return "No rule can allow this install for good: " + i.why + "."
+		return "no rule can allow this install for good: " + i.why
 	}
-	return "It installs " + i.list.Says() + "."
+	return "it installs " + i.list.Says()
 }
 
 // LastOffered is the list of which a question offered a rule last, by how its command begins;

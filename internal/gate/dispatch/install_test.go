@@ -87,8 +87,12 @@ func TestInstall(t *testing.T) {
 	}
 	r.live.files["go.sum"] = ""
 	calls("no hash", 1, "mode.cautious.execs", false)
-	if a := r.person.last(); a.Always != "" || a.Packages != "" || !strings.Contains(a.Reason, "No rule can allow this install for good: go.sum has no integrity for github.com/a/b v1.2.3") {
+	if a := r.person.last(); a.Always != "" || a.Packages != "" || strings.Count(strings.ToLower(a.Reason), "no rule can allow this install for good: go.sum has no integrity for github.com/a/b v1.2.3") != 1 {
 		t.Errorf("%+v", a)
+	}
+	e, err := r.Explain(t.Context(), Request{Name: "installs", Arguments: []byte(download)})
+	if err != nil || len(e.Parts) != 1 || !strings.Contains(e.Parts[0].Reason, "no rule can allow this install for good: go.sum has no integrity") {
+		t.Errorf("%+v, %v", e, err)
 	}
 	r.live.files["go.sum"] = goSum
 	for decision, rule := range map[policy.Outcome]string{policy.Ask: "command.ask", policy.Deny: "command.deny"} {
