@@ -6,6 +6,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -93,6 +94,10 @@ type Call struct {
 	// So they must mean what they say, whatever earlier commands left.
 	Looks Looks
 
+	// Frozen, when set, is all that a command may find otherwise than when it was decided on.
+	// It fails with ErrNotFrozen where that is not so, and then nothing has run.
+	Frozen *Frozen
+
 	Gate Gate // nil: nobody minds, or asks
 
 	Known Known // nil: nobody remembers
@@ -107,6 +112,25 @@ const (
 	LooksClean   Looks = "clean"   // no state either
 	LooksHistory Looks = "history" // git's history, and no state
 )
+
+// Frozen is a command that was allowed because of the files that it reads. It runs without the
+// state of its session: nothing that earlier commands left decides what its words mean.
+type Frozen struct {
+	Program string       // is looked up where no command can put one
+	Dir     string       // where it begins
+	Files   []FrozenFile // as they must be where it runs
+	Env     []string     // variables that it gets, NAME=value
+	Scratch []string     // variables that it gets with a new directory in each
+}
+
+// FrozenFile is a file by its name, relative to the directory; in the home it begins with ~/.
+type FrozenFile struct {
+	Name string
+	Sum  string // SHA-256 of its text, in hex; "": there must be none
+}
+
+// ErrNotFrozen says that a command would not find what it was decided on with.
+var ErrNotFrozen = errors.New("the files are not those that it was decided on with")
 
 // Known is what the caller's session knows of the texts of files, by their real names.
 type Known interface {
@@ -195,11 +219,16 @@ type Page struct {
 // policy and for the person who is asked. An argument struct may have the
 // method Effects() Effects.
 type Effects struct {
-	ReadOnly      bool     // this call changes nothing although its tool could
-	Title         string   // what would be done, for the person who is asked, where the tool knows more of it than Command says
-	Command       string   // the line that would be run
-	Shell         bool     // Command is read by a shell: policy looks at each command in it
-	Background    bool     // Command goes on after the call
+	ReadOnly   bool   // this call changes nothing although its tool could
+	Title      string // what would be done, for the person who is asked, where the tool knows more of it than Command says
+	Command    string // the line that would be run
+	Shell      bool   // Command is read by a shell: policy looks at each command in it
+	Background bool   // Command goes on after the call
+
+	// Dir is where Command begins for a session; nil: a person must be asked about it wherever
+	// it begins.
+	Dir func(session string) string
+
 	Confined      bool     // Command is no line for a shell, and runs in the sandbox all the same
 	Hosts         []string // network hosts that would be contacted
 	Paths         []string // files touched besides Changes

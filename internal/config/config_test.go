@@ -139,6 +139,16 @@ func TestTypes(t *testing.T) {
 			},
 		},
 		{
+			"packages belong to rules that allow no more than is known",
+			`{"commandRules": [{"prefix": ["npm", "ci"], "decision": "allow", "rest": "known", "packages": "sha256-x"}, {"prefix": ["npm", "ci"], "decision": "allow", "packages": "sha256-x"}, {"prefix": ["npm", "ci"], "decision": "allow", "rest": "known", "packages": ["x"]}, {"prefix": ["npm"], "decision": "deny", "packages": "sha256-x"}]}`,
+			values{"commandRules": []CommandRule{{Prefix: []string{"npm", "ci"}, Decision: "allow", Rest: "known", Packages: "sha256-x"}, {Prefix: []string{"npm"}, Decision: "deny"}}},
+			[]string{
+				`commandRules: rule 2: packages: takes the rest known`,
+				`commandRules: rule 3: packages must be a string, not ["x"]`,
+				`commandRules: rule 4: packages: belongs to a rule that allows`,
+			},
+		},
+		{
 			"command rules that their examples contradict may deny but not allow",
 			`{"commandRules": [{"prefix": ["go", "test"], "decision": "allow", "match": ["go test", "go 'test' x"], "notMatch": ["go testx", "go", "'go test'"]}, {"prefix": ["git", "st"], "decision": "allow", "match": ["git status"]}, {"prefix": ["rm"], "decision": "deny", "notMatch": ["rm -i x"]}]}`,
 			values{"commandRules": []CommandRule{

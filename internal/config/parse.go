@@ -158,6 +158,7 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 			"decision": p.oneOf(&r.Decision, outcomes...),
 			"rest":     p.oneOf(&r.Rest, rests...),
 			"in":       p.into(&r.In),
+			"packages": p.into(&r.Packages),
 			"match":    p.intoList(&r.Match),
 			"notMatch": p.intoList(&r.NotMatch),
 		})
@@ -169,7 +170,13 @@ func (p *parser) commandRules(v jsontext.Value) (any, bool) {
 			p.wrong("%sneeds a decision: allow, ask or deny", where)
 		case r.In != "" && !filepath.IsAbs(r.In):
 			p.wrong("%sin: must be the whole path of a directory, not %s", where, cut(r.In))
+		case r.Packages != "" && r.Decision == "allow" && r.Rest != "known":
+			p.wrong("%spackages: takes the rest known", where)
 		default:
+			if r.Packages != "" && r.Decision != "allow" { // it forbids more than that
+				p.wrong("%spackages: belongs to a rule that allows", where)
+				r.Packages = ""
+			}
 			// A rule that its examples contradict may still forbid; to allow
 			// something it has to be understood.
 			err := r.checkExamples()

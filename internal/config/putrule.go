@@ -21,6 +21,7 @@ func rulesWith(src Source, r CommandRule) ([]byte, error) {
 		Decision string   `json:"decision"`
 		Rest     string   `json:"rest,omitempty"`
 		In       string   `json:"in,omitempty"`
+		Packages string   `json:"packages,omitempty"`
 	}
 	d := read(&src)
 	for _, p := range d.problems {
@@ -41,14 +42,14 @@ func rulesWith(src Source, r CommandRule) ([]byte, error) {
 	}
 	for _, v := range all {
 		var have written
-		if json.Unmarshal(v, &have) == nil && slices.Equal(have.Prefix, r.Prefix) && have.Decision == r.Decision && have.Rest == r.Rest && (have.In == r.In || have.In == "") {
+		if json.Unmarshal(v, &have) == nil && slices.Equal(have.Prefix, r.Prefix) && have.Decision == r.Decision && have.Rest == r.Rest && have.Packages == r.Packages && (have.In == r.In || have.In == "") {
 			return nil, ErrThere
 		}
 	}
 	var one bytes.Buffer
 	enc := json.NewEncoder(&one)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(written{r.Prefix, r.Decision, r.Rest, r.In}); err != nil {
+	if err := enc.Encode(written{r.Prefix, r.Decision, r.Rest, r.In, r.Packages}); err != nil {
 		return nil, err
 	}
 	rule := bytes.TrimSpace(one.Bytes())

@@ -40,6 +40,7 @@ type CommandRule struct {
 	Decision string   // allow, ask or deny
 	Rest     string   // of an allow: any (or "") or known, which are the words that may follow
 	In       string   // a directory: it holds only in its workspace; "": everywhere
+	Packages string   // of an allow: the digest of the packages that an install may install; "": it is about no install
 	Match    []string // command lines that the rule must match
 	NotMatch []string // command lines that it must not match
 }

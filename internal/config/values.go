@@ -82,6 +82,7 @@ var shapes = map[Type]shape{
 		{"decision", "required: `allow`, `ask` or `deny`"},
 		{"rest", "of an `allow`, which words may follow: `any` (default), or `known`, which are operands and options that name no program or file to write, as for *Allow … for this session*"},
 		{"in", "a directory: the rule holds only in its workspace"},
+		{"packages", "of an `allow`: digest of the packages that it may install"},
 		{"match, notMatch", "examples, which are checked"},
 	}, ""},
 }

@@ -151,7 +151,7 @@ func (a *Approvals) askDirectly(ctx context.Context, q *Approval) (dispatch.Answ
 	err := a.client.Call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
 		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable, Pattern: q.Pattern,
-		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires, Always: alwaysRule(q.Always),
+		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires, Always: alwaysRule(q.Always, q.Packages),
 	}, &r)
 	if err != nil {
 		return dispatch.Answer{}, err
@@ -295,13 +295,14 @@ type ruleForGood struct {
 	Prefix   []string `json:"prefix"`
 	Decision string   `json:"decision"`
 	Rest     string   `json:"rest"`
+	Packages string   `json:"packages,omitempty"`
 }
 
-func alwaysRule(pattern string) *ruleForGood {
+func alwaysRule(pattern, packages string) *ruleForGood {
 	if pattern == "" {
 		return nil
 	}
-	return &ruleForGood{strings.Fields(pattern), "allow", "known"}
+	return &ruleForGood{strings.Fields(pattern), "allow", "known", packages}
 }
 
 type approveResult struct {

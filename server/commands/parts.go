@@ -59,6 +59,7 @@ type AlwaysRule struct {
 	Prefix   []string `json:"prefix"`
 	Decision string   `json:"decision,omitempty"`
 	Rest     string   `json:"rest,omitempty"`
+	Packages string   `json:"packages,omitempty"`
 }
 
 // AlwaysPlan is what a person decides about.

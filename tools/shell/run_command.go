@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -69,10 +70,14 @@ func (in runIn) Effects() tools.Effects {
 
 // planCommand spells the command as the shell does that runs it. Where there is none, its
 // end says so.
-func (s *sessions) planCommand(_ context.Context, _ workspace.Files, in runIn) (runIn, tools.Effects, error) {
+func (s *sessions) planCommand(_ context.Context, files workspace.Files, in runIn) (runIn, tools.Effects, error) {
 	effects := in.Effects()
 	if shell, err := s.d.shell(); err == nil {
 		effects.Command = in.spelled(shell)
+		if canFreeze(shell) && !in.Background {
+			root := files.Abs(".")
+			effects.Dir = func(session string) string { return s.begin(session, root, in.Cwd) }
+		}
 	}
 	return in, effects, nil
 }
@@ -118,6 +123,9 @@ func (sh *shell) run(ctx context.Context, c *tools.Call, in runIn) (tools.Result
 	}
 	stdout, stderr := &output{emit: c.Emit}, &output{emit: c.Emit}
 	o, err := sh.wait(ctx, c, command{line: in.Command, dir: in.Cwd, env: in.variables(), keep: true, take: true}, in.TimeoutS, stdout, stderr)
+	if err == nil && c.Frozen != nil && o.code == notFrozen {
+		err = tools.ErrNotFrozen
+	}
 	if err != nil {
 		return tools.Result{}, nil, err
 	}
@@ -152,6 +160,9 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 	defer cancel()
 	started := time.Now()
 	p, err := sh.d.Host.Start(limited, r)
+	if errors.Is(err, tools.ErrNotFrozen) {
+		return outcome{}, err
+	}
 	if err != nil {
 		return outcome{}, notStarted(err)
 	}
@@ -168,7 +179,8 @@ func (sh *shell) wait(ctx context.Context, call *tools.Call, c command, seconds 
 		sh.giveUp(call, p, c.line)
 		return o, err
 	}
-	o.end(call, p, c.take && err == nil)
+	ran := call.Frozen == nil || o.code != notFrozen // else what an earlier one left waits for the next
+	o.end(call, p, c.take && err == nil && ran)
 	return o, err
 }
 

@@ -135,30 +135,44 @@ func checkLine(line string) error {
 	return nil
 }
 
-// prepare returns what to run for c, and where it begins. A directory that is
-// gone, or that leads out of the root, is not begun in; note says so.
-func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err error) {
-	if err := checkLine(c.line); err != nil {
-		return r, "", err
-	}
+// start is where a command begins that asks for a directory, "" for that of the session. A
+// directory that is gone, or that leads out of the root, is not begun in; note says so.
+func (sh *shell) start(cwd string) (dir, note string, err error) {
 	sh.mu.Lock()
-	dir := sh.dir
+	dir = sh.dir
 	sh.mu.Unlock()
 	if dir != sh.root && !sh.inside(dir) {
 		note = fmt.Sprintf("The directory of the session, %s, is gone or outside of the workspace; this began in the workspace's root.", dir)
 		dir = sh.root
 	}
-	if c.dir != "" {
-		if !filepath.IsAbs(c.dir) {
-			c.dir = filepath.Join(sh.root, c.dir)
+	if cwd != "" {
+		if !filepath.IsAbs(cwd) {
+			cwd = filepath.Join(sh.root, cwd)
 		}
-		if err := sh.begins(c.dir); err != nil {
-			return r, "", err
+		if err := sh.begins(cwd); err != nil {
+			return "", "", err
 		}
-		dir = c.dir
+		dir = cwd
+	}
+	return dir, note, nil
+}
+
+// prepare returns what to run for c, and where it begins; note is as of start.
+func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err error) {
+	if err := checkLine(c.line); err != nil {
+		return r, "", err
+	}
+	dir, note, err := sh.start(c.dir)
+	if err != nil {
+		return r, "", err
+	}
+	if call.Frozen != nil && (dir != call.Frozen.Dir || sh.busy()) {
+		return r, "", tools.ErrNotFrozen
 	}
 	keep := "0"
 	switch {
+	case call.Frozen != nil:
+		keep = "clean"
 	case call.Looks == tools.LooksClean || call.Looks == tools.LooksHistory:
 		keep = "clean"
 	case c.keep:
@@ -175,7 +189,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
-	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked, Looks: call.Looks}
+	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked, Looks: call.Looks, Frozen: call.Frozen != nil}
 	sets := c.env
 	if sh.d.Host.Offline(sh.root) {
 		sets = slices.Concat(WithoutRetries, sets)
@@ -184,7 +198,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 	r.Moved = func(line string, in func(string) string) (argv, env []string, err error) {
 		if shell.PowerShell {
 			argv, env = sh.powerShell(shell, line, in(dir), keep, sets)
-		} else if argv, env, err = sh.bash(shell, line, in(dir), keep, sets); err != nil {
+		} else if argv, env, err = sh.bash(shell, line, in(dir), keep, freeze(call.Frozen, in(dir)), sets); err != nil {
 			return nil, nil, err
 		}
 		for _, v := range env {
@@ -202,7 +216,8 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 func (sh *shell) state(s shells.Shell) string { return path.Join(stateDir, sh.session, s.State()) }
 
 // bash is what runs a line between the states of the session in bash.
-func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (argv, env []string, err error) {
+// first runs before the line.
+func (sh *shell) bash(s shells.Shell, line, dir, keep, first string, sets []string) (argv, env []string, err error) {
 	state := `"$` + HomeVariable + `/` + sh.state(s) + `"` // a session's id has no character that a shell knows
 	if s.Drives != "" {                                    // a Linux of its own, which has other names, and no variable but one
 		home, err := sh.d.Host.Home(sh.root)
@@ -213,7 +228,7 @@ func (sh *shell) bash(s shells.Shell, line, dir, keep string, sets []string) (ar
 	}
 	// All in one line: bash counts the lines of the command from the one that
 	// evaluates it.
-	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` +
+	script := `__sc_begin=$1; set -- ` + state + ` "$2" ` + keep + ` "${@:3}"; unset ` + HomeVariable + `; eval "$__sc_begin"; ` + first +
 		`eval "$__sc_line"; __sc_code=$?; eval "$__sc_save"; exit $__sc_code` // saved here for one that sets a trap of its own
 	argv, env = s.Script([]string{"--noprofile", "--norc"}, script, append([]string{wrapper, line, dir}, sets...)...)
 	return argv, env, nil

@@ -103,6 +103,7 @@ type Run struct {
 
 	Unasked bool // nobody was asked: it runs only in a complete world
 	Looks   tools.Looks
+	Frozen  bool // nothing else changes what it sees, and it finds no program that commands made
 
 	// Moved makes Argv and Env anew, of a command line instead of Line, where Root is
 	// elsewhere for the command: in is where it finds a path. nil: it is no line, and

@@ -58,7 +58,7 @@ type checkedRule struct {
 func testRules(c *cli, name string, rules []config.CommandRule, problems []string) error {
 	all := make([]shell.Rule, len(rules))
 	for i, r := range rules {
-		all[i] = shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known"}
+		all[i] = shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known", Packages: r.Packages}
 	}
 	together := shell.Judge{Rules: shell.MakeRules(all)}
 	checked := make([]checkedRule, len(rules))
@@ -99,6 +99,11 @@ func testRules(c *cli, name string, rules []config.CommandRule, problems []strin
 func checkRule(r config.CommandRule, rule shell.Rule, together *shell.Judge) []string {
 	problems := []string{}
 	alone := shell.Judge{Rules: shell.MakeRules([]shell.Rule{rule})}
+	if rule.Packages != "" { // its examples are about words
+		with := *together
+		with.Installs, alone.Installs = lists(rule.Packages), lists(rule.Packages)
+		together = &with
+	}
 	decides := func(line string) bool {
 		return slices.ContainsFunc(alone.Judge(line).Parts, func(p shell.Part) bool { return p.Rule == "command.rule" && p.Outcome == rule.Decision })
 	}
@@ -116,6 +121,12 @@ func checkRule(r config.CommandRule, rule shell.Rule, together *shell.Judge) []s
 	}
 	return problems
 }
+
+// lists has the same packages in each lock file.
+type lists string
+
+// Digest implements shell.Installs.
+func (l lists) Digest([]string) string { return string(l) }
 
 // outcomeWord is an outcome for people.
 func outcomeWord(o policy.Outcome) string {

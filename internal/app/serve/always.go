@@ -12,7 +12,7 @@ import (
 
 // RulesOf proposes rules that allow for good in a workspace.
 func RulesOf(w *app.Workspace) always.Rules {
-	r := always.Rules{Log: w.Home.Records, Settings: w.Client.Settings}
+	r := always.Rules{Log: w.Home.Records, Settings: w.Client.Settings, Lists: w.Dispatch}
 	for _, f := range w.Disk.Folders() {
 		r.Folders = append(r.Folders, f.Dir)
 	}
@@ -26,7 +26,7 @@ type forGood struct{ always.Rules }
 func (f forGood) Suggest(days int) (any, error) { return f.Rules.Suggest(days) }
 
 func (f forGood) Plan(rule commands.AlwaysRule, scope string) (commands.AlwaysPlan, error) {
-	one := always.Rule{Prefix: rule.Prefix, Decision: rule.Decision, Rest: rule.Rest}
+	one := always.Rule{Prefix: rule.Prefix, Decision: rule.Decision, Rest: rule.Rest, Packages: rule.Packages}
 	if scope == "workspace" {
 		var err error
 		if one, err = f.Here(one); err != nil {

@@ -31,7 +31,7 @@ func (m *Manager) each(f func(*world)) {
 	m.mu.Unlock()
 	for _, w := range all {
 		w.mu.Lock()
-		if w.users > 0 && !w.closed {
+		if w.users > 0 && !w.closed && !w.still {
 			f(w)
 		}
 		w.mu.Unlock()

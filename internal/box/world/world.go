@@ -95,6 +95,7 @@ type Request struct {
 	Hold    bool            // output is held, too, until a person accepts it
 	Drop    bool            // nothing of what the session's commands make outlives it
 	Fresh   bool            // they see no output that other sessions hold
+	Still   bool            // the command runs alone, and meanwhile it sees no other pending text; else ErrOthersRun
 	Hidden  []string        // paths that look empty to the command: they are in no copy
 	Sealed  []string        // files that can't be read, and look as large and as old as they are
 	Real    []string        // directories in Root that the command changes for real: repositories

@@ -60,6 +60,7 @@ type world struct {
 	began int64 // when nothing of the folder had been seen, in nanoseconds
 	equal bool  // the view was the folder, for all of them
 	stays bool  // output is held
+	still bool  // of one that runs alone, for which nothing changes
 	fresh bool  // commands see none that other sessions hold
 	rules rules // what git ignored at the start
 
@@ -89,6 +90,12 @@ func (w *world) upper() string { return filepath.Join(w.dir, upperDir) }
 // errRealIsUsed is why a command does not begin that must not change the repository.
 var errRealIsUsed = errors.New("a command of this session that began in a mode which applies edits still runs, and the copy of the workspace has the repository itself for it; wait for its end, or end it (command_kill)")
 
+// ErrOthersRun is why a command does not begin that must run alone.
+var ErrOthersRun = errors.New("another command of the session runs")
+
+// errStill is why another one does not begin.
+var errStill = errors.New("an install of this session that your rules allow runs alone; wait for its end")
+
 // errClosed is why nothing begins in a world any more.
 var errClosed = errors.New("the session has ended")
 
@@ -113,6 +120,12 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 		return nil, err
 	}
 	live := w.users > 0
+	switch {
+	case live && w.still:
+		return nil, errStill
+	case live && r.Still:
+		return nil, ErrOthersRun
+	}
 	w.drops, w.fresh = w.drops || r.Drop, w.fresh || r.Fresh
 	if err := w.room(r); err != nil {
 		return nil, err
@@ -161,6 +174,7 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	}
 	w.equal, w.stays = w.equal && equal, w.stays || r.Hold || r.Drop
 	w.users++
+	w.still = r.Still
 	w.view = view{r.View, prefix}
 	run := &Run{w: w, root: r.Root, prefix: prefix, seen: w.layer.seen()}
 	run.lent = run.seen.Real
@@ -259,6 +273,7 @@ func (w *world) last() bool {
 	if w.users--; w.users > 0 {
 		return false
 	}
+	w.still = false
 	w.layer.end()
 	w.o.Fail("ended")
 	if !w.equal {
@@ -301,6 +316,7 @@ func (r *Run) leave() {
 	}
 	r.ended = true
 	if r.w.users--; r.w.users == 0 {
+		r.w.still = false
 		r.w.layer.end()
 		r.w.leave()
 	}
@@ -319,7 +335,7 @@ func (w *world) taking(names []string) (settled func()) {
 				delete(w.unsettled, rel)
 			}
 		}
-		if w.users > 0 && !w.closed {
+		if w.users > 0 && !w.closed && !w.still {
 			_, _ = w.prepare(w.view, true) // as in Manager.Again
 		}
 		w.noteTaken()

@@ -90,6 +90,9 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		spec.Env = fixedPath(c.o.Settings.Now(), spec.Env, r.Root)
 		spec.Env = append(append(spec.Env, inEnv(spec.git)...), pinned...)
 	}
+	if r.Frozen {
+		spec.Env = fixedPath(c.o.Settings.Now(), spec.Env, r.Root)
+	}
 	wait := followAfter
 	if r.Stays {
 		wait = 0

@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/index"
+	"github.com/sidecar-ls/sidecar-ls/tools"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
@@ -55,10 +56,12 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	}
 	run, err = c.worlds.Begin(world.Request{
 		Linked:  linked,
-		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop, Fresh: r.Fresh,
+		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop, Fresh: r.Fresh, Still: r.Frozen,
 		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
 	})
 	switch {
+	case errors.Is(err, world.ErrOthersRun):
+		return nil, "", tools.ErrNotFrozen
 	case errors.As(err, new(*world.NoCopyError)) && want == worldAuto:
 		return nil, joined(c.noOverlay(level).Error(), err.Error()), nil
 	case errors.As(err, new(*world.NoCopyError)):

@@ -25,6 +25,7 @@ type Rule struct {
 	Decision string   `json:"decision,omitempty"` // allow, or "" for it
 	Rest     string   `json:"rest,omitempty"`     // known, or "" for it
 	In       string   `json:"in,omitempty"`       // the directory of the workspace where it holds; "": everywhere
+	Packages string   `json:"packages,omitempty"` // the digest of the packages that an install may install; "": it is about no install
 }
 
 // ForGood is the rule of a pattern, such as `go test`.
@@ -41,6 +42,9 @@ func (r Rule) Check() error {
 		return fmt.Errorf("a rule that is allowed for good has the decision allow, not %.20q", r.Decision)
 	case r.Rest != "" && r.Rest != known:
 		return fmt.Errorf("with the rest %.20q any argument could follow; a rule that is allowed for good has the rest %s", r.Rest, known)
+	}
+	if r.Packages != "" {
+		return checkInstall(r)
 	}
 	return shell.CheckKnown(r.Prefix)
 }
@@ -61,6 +65,9 @@ type Figures struct {
 
 // Words are the figures in sentences, for a person who decides.
 func (f Figures) Words() string {
+	if f.Rule.Packages != "" {
+		return installWords(f)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "It allows %s. In the last %s it would have answered %d of %d questions", f.Widest, count(f.Days, "day"), f.Saves, f.Of)
 	switch f.DeniedMatches {
@@ -82,6 +89,9 @@ func (f Figures) Title() string {
 	where := "in all your workspaces"
 	if f.Rule.In != "" {
 		where = "in this workspace"
+	}
+	if f.Rule.Packages != "" {
+		return fmt.Sprintf("Always allow `%s` with just these packages %s?", f.Rule, where)
 	}
 	return fmt.Sprintf("Always allow `%s …` %s?", f.Rule, where)
 }
@@ -107,6 +117,7 @@ type Rules struct {
 	Settings *live.Settings
 	Folders  []string         // directories of the workspace
 	Now      func() time.Time // nil: time.Now
+	Lists    Lists            // nil: none was shown
 }
 
 // Suggest lists rules that would have answered questions of the last days, the best first.
@@ -131,6 +142,7 @@ func (r Rules) Suggest(days int) ([]Figures, error) {
 			list = append(list, f)
 		}
 	}
+	list = append(list, r.installs(past)...)
 	slices.SortFunc(list, func(a, b Figures) int {
 		if (a.DeniedMatches == 0) != (b.DeniedMatches == 0) {
 			return map[bool]int{true: -1, false: 1}[a.DeniedMatches == 0]
@@ -153,7 +165,10 @@ func (r Rules) Prove(rule Rule, days int) (Figures, error) {
 		return Figures{}, err
 	}
 	one := ForGood(rule.String())
-	one.In = rule.In
+	one.In, one.Packages = rule.In, rule.Packages
+	if one.Packages != "" {
+		return r.install(past, one)
+	}
 	return past.figures(one), nil
 }
 
@@ -162,7 +177,12 @@ func (r Rules) Add(rule Rule) (file string, err error) {
 	if err := rule.Check(); err != nil {
 		return "", fmt.Errorf("it can't be allowed for good: %w", err)
 	}
-	one := config.CommandRule{Prefix: rule.Prefix, Decision: string(policy.Allow), Rest: known, In: rule.In}
+	one := config.CommandRule{Prefix: rule.Prefix, Decision: string(policy.Allow), Rest: known, In: rule.In, Packages: rule.Packages}
+	if rule.Packages != "" {
+		if _, err := r.shown(rule.Packages); err != nil {
+			return "", err
+		}
+	}
 	return config.UserFile(), r.Settings.AddRule(one)
 }
 

@@ -124,9 +124,9 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Irrecoverable: irrecoverable(c.bound.Effects, c.line) != "",
 		Rememberable:  v.Remember,
 		Pattern:       hide(listPatterns(pattern)),
-		Always:        c.forGood(v),
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
+	a.Always, a.Packages = c.forGood(v)
 	if own := c.req.own; own != nil {
 		a.AgentPath = append(a.AgentPath, hide(own.Agent))
 		if c.req.tool == nil {
@@ -144,6 +144,7 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	if w := c.bound.Effects.Writes; len(w.Files) > 0 {
 		fmt.Fprintf(sum, "%q %q\x00", w.Version, w.Files)
 	}
+	fmt.Fprintf(sum, "%s\x00", a.Packages)
 	var diffs strings.Builder
 	for _, ch := range changes {
 		hashChange(sum, ch)
@@ -154,6 +155,11 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 	a.Brief, a.BriefAll = brief(changes)
 	a.Brief = hide(a.Brief)
 	a.Reason = hide(whyAsked(c, v, changes))
+	if c.line != nil && c.line.install != nil && v.Remember {
+		if says := hide(c.line.install.says()); !strings.Contains(a.Reason, says) {
+			a.Reason += "\n" + strings.ToUpper(says[:1]) + says[1:] + "."
+		}
+	}
 	if w := c.bound.Effects.Warns; w != "" {
 		a.Reason += "\n" + hide(w)
 	}
@@ -181,15 +187,20 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 
 // forGood is how the commands of a line begin that a rule for good may allow, if one rule
 // would have answered the question.
-func (c *call) forGood(v policy.Verdict) string {
+// packages is the digest of what an install may install.
+func (c *call) forGood(v policy.Verdict) (pattern, packages string) {
 	if !v.Remember || c.line == nil {
-		return ""
+		return "", ""
+	}
+	if i := c.line.install; i != nil && i.why == "" {
+		c.d.lists.add(i.list)
+		return strings.Join(i.list.Words, " "), i.list.Digest
 	}
 	list := c.line.patterns()
 	if len(list) != 1 || shell.CheckKnown(strings.Fields(list[0])) != nil {
-		return ""
+		return "", ""
 	}
-	return list[0]
+	return list[0], ""
 }
 
 // hashChange adds all of a change, each part with its length, so that no two

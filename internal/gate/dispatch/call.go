@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -30,6 +31,7 @@ type call struct {
 	border    border        // what it runs would leave the session there
 	unlike    bool          // an agent does it itself, and no tool of ours does the same
 	written   bool          // it is at what a program wrote that was allowed to run
+	asUsual   bool          // no rule allows it by its packages
 	follows   bool          // it is at the changes that the run of a program led to
 	ran       toolRun
 	questions int // that a person was asked
@@ -153,6 +155,9 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 	if err := c.settle(ctx, v, nil); err != nil {
 		return tools.Result{}, err
 	}
+	if err := sameInstall(ctx, c); err != nil {
+		return tools.Result{}, err
+	}
 	if c.queued() {
 		return c.queueCommit(ctx)
 	}
@@ -161,6 +166,11 @@ func (c *call) steps(ctx context.Context) (tools.Result, error) {
 		tested = c.dest.Testing(ctx)
 	}
 	out, changes, err := c.run(ctx)
+	if errors.Is(err, tools.ErrNotFrozen) {
+		if err = again(ctx, c); err == nil {
+			out, changes, err = c.run(ctx)
+		}
+	}
 	if report, ok := out.Structured.(tools.TestReport); ok && err == nil && c.ran.saw.Load() && tested != nil {
 		tested(report.TestReport())
 	}

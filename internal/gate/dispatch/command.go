@@ -17,6 +17,7 @@ type commandLine struct {
 	command string // as the call has it; the verdict's text is the part that decided
 	hidden  string // why a part of it fails, whoever allows it
 	trusted bool   // the workspace is
+	install *install
 }
 
 // readLine reads the command line of a call.
@@ -38,8 +39,16 @@ func readLine(ctx context.Context, c *call) *commandLine {
 	if c.d.o.Confined != nil {
 		read = c.d.o.Confined.ReadLine(ctx, text)
 	}
+	installs := installOf(c, text, read)
+	if installs != nil && !c.asUsual {
+		j.Installs = installs
+	}
 	v := j.Decide(text, read)
-	l := &commandLine{Verdict: &v, command: text, trusted: c.set.Trusted}
+	if installs != nil && installs.why != "" && v.Outcome == "" && len(v.Parts) == 1 {
+		v.Reason += "; " + installs.says()
+		v.Parts[0].Reason = v.Reason
+	}
+	l := &commandLine{Verdict: &v, command: text, trusted: c.set.Trusted, install: installs}
 	if confined && c.d.o.Confined.Words() != "" {
 		l.hidden = l.opensHidden(at)
 	}

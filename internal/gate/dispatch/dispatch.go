@@ -132,6 +132,7 @@ type Dispatcher struct {
 	o       Options
 	pages   *pages
 	metrics *metrics
+	lists   *shownLists
 	edits   sequence
 	running running
 }
@@ -159,9 +160,9 @@ func New(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{o: o}
 	if o.After != nil {
-		d.pages, d.metrics = o.After.pages, o.After.metrics
+		d.pages, d.metrics, d.lists = o.After.pages, o.After.metrics, o.After.lists
 	} else {
-		d.pages, d.metrics = newPages(o.Now), new(metrics)
+		d.pages, d.metrics, d.lists = newPages(o.Now), new(metrics), new(shownLists)
 	}
 	d.o.After = nil
 	return d

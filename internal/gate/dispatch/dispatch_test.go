@@ -57,7 +57,7 @@ func (m *memory) Resolve(p string) (string, error) {
 	if strings.Contains(p, "..") {
 		return "", &fs.PathError{Op: "resolve", Path: p, Err: workspace.ErrOutside}
 	}
-	return path.Clean(p), nil
+	return path.Clean(strings.TrimPrefix(p, "/ws/")), nil
 }
 func (m *memory) Walk(_ context.Context, o workspace.WalkOptions, visit func(*workspace.Entry) error) error {
 	m.mu.Lock()

@@ -109,7 +109,7 @@ func (c *call) runTool(ctx context.Context) (res tools.Result, changes []workspa
 	c.ran.attempts.Store(1)
 	for {
 		res, changes, err = c.bound.Run(ctx, &tools.Call{ID: c.req.CallID, Session: c.session.ID, Files: c.see, Emit: c.out.emit, Most: c.bill.resultBytes(), Held: c.mode.ToStore, Drop: c.req.over != nil && !c.req.fresh, Fresh: c.req.fresh,
-			Gate: &c.ran, Known: known(c), Unasked: c.res.Decision.Rule == policy.WorldComplete || unasked, Looks: looking,
+			Gate: &c.ran, Known: known(c), Unasked: c.res.Decision.Rule == policy.WorldComplete || unasked, Looks: looking, Frozen: frozen(c),
 		})
 		if !c.ran.again(ctx, c.tool, c.set.Retry, err) {
 			return res, changes, err

@@ -162,7 +162,7 @@ func forDispatch(set *config.Settings, folders []string) (*dispatch.Settings, []
 		if !r.Holds(folders) {
 			continue
 		}
-		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known"})
+		rules = append(rules, shell.Rule{Prefix: r.Prefix, Decision: policy.Outcome(r.Decision), Known: r.Rest == "known", Packages: r.Packages})
 	}
 	d.Commands = shell.MakeRules(rules)
 	d.Modes = map[string]policy.Mode{}

@@ -213,8 +213,8 @@ export class Questions {
         ...(scopes(q.params).includes('session') ? [{ label: t('$(check-all) Allow for this session'), detail: q.params.effects.command, run: () => this.allow(q, 'session') }] : []),
         ...(scopes(q.params).includes('pattern') ? [{ label: t('$(symbol-parameter) Allow `{0}` for this session', q.params.pattern ?? ''), detail: q.params.effects.writes?.join(', '), run: () => this.allow(q, 'pattern') }] : []),
         ...(forGood(q.params) ? [
-          { label: t('$(verified) Always allow `{0} …` in this workspace…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'workspace') },
-          { label: t('$(verified-filled) Always allow `{0} …` everywhere…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'user') },
+          { label: t('$(verified) Always allow `{0}` in this workspace…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'workspace') },
+          { label: t('$(verified-filled) Always allow `{0}` everywhere…', forGood(q.params) ?? ''), detail: t('Shows first what that would have done'), run: () => this.always(q, 'user') },
         ] : []),
         { label: t('$(x) Deny'), run: () => this.deny(q) },
         { label: t('$(comment) Deny with a reason…'), run: () => this.deny(q, true) },

@@ -14,7 +14,8 @@ export function scopes(a: ApproveParams): Scope[] {
 
 /** How commands begin that a rule can allow for good, if there is such a rule. */
 export function forGood(a: ApproveParams): string | undefined {
-  return a.irrecoverable || a.rememberable === false ? undefined : a.always?.prefix.join(' ');
+  const words = a.irrecoverable || a.rememberable === false ? undefined : a.always?.prefix.join(' ');
+  return words && !a.always?.packages ? `${words} …` : words;
 }
 
 /** Who asks: the agent, through those that it works for. */

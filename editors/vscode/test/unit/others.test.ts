@@ -126,7 +126,8 @@ test('a yes is offered for as long as it can hold', () => {
 
 test('a rule for good is offered only where the server has one', () => {
   const always = { prefix: ['go', 'test'], decision: 'allow', rest: 'known' };
-  assert.equal(forGood(ask({ always })), 'go test');
+  assert.equal(forGood(ask({ always })), 'go test …');
+  assert.equal(forGood(ask({ always: { ...always, prefix: ['npm', 'ci'], packages: 'sha256-x' } })), 'npm ci'); // and nothing more
   assert.equal(forGood(ask({ pattern: 'go test *' })), undefined);
   assert.equal(forGood(ask({ always, irrecoverable: true })), undefined);
   assert.equal(forGood(ask({ always, rememberable: false })), undefined);

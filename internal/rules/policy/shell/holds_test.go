@@ -20,7 +20,7 @@ var hiding = []string{
 // it runs is asked about in every mode. The controls are the same lines without
 // such a rule, and lines whose programs are all known with one.
 func TestDenyHolds(t *testing.T) {
-	rules := []Rule{{[]string{"evil"}, policy.Deny, false}, {[]string{"git", "push"}, policy.Deny, false}, {[]string{"npm", "test"}, policy.Allow, false}, {[]string{"evil", "--version"}, policy.Allow, false}}
+	rules := []Rule{{[]string{"evil"}, policy.Deny, false, ""}, {[]string{"git", "push"}, policy.Deny, false, ""}, {[]string{"npm", "test"}, policy.Allow, false, ""}, {[]string{"evil", "--version"}, policy.Allow, false, ""}}
 	with, without := &Judge{Rules: MakeRules(rules)}, &Judge{Rules: MakeRules(rules[2:])}
 	held, controls := 0, 0
 	for _, line := range hiding {
@@ -51,7 +51,7 @@ func TestDenyHolds(t *testing.T) {
 
 // TestDenyRemembered: what a person allowed for the session stays allowed.
 func TestDenyRemembered(t *testing.T) {
-	rules := MakeRules([]Rule{{[]string{"evil"}, policy.Deny, false}})
+	rules := MakeRules([]Rule{{[]string{"evil"}, policy.Deny, false, ""}})
 	first := (&Judge{Rules: rules}).Judge("python3 x.py")
 	j := &Judge{Rules: rules, Remembered: func(k string) bool { return k == first.Parts[0].Key }}
 	if v := j.Judge("python3 x.py"); first.Outcome != policy.Ask || v.Outcome != policy.Allow {

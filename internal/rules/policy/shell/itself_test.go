@@ -10,7 +10,7 @@ import (
 // last part of it. The controls are the same programs by their bare names, by
 // the system's paths, and by rules that name the path.
 func TestItself(t *testing.T) {
-	j := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"curl"}, policy.Deny, false}, {[]string{"./ls"}, policy.Allow, false}})}
+	j := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"curl"}, policy.Deny, false, ""}, {[]string{"./ls"}, policy.Allow, false, ""}})}
 	for _, line := range []string{
 		"bin/cat README", "./cat", "/tmp/git status", "~/cat x", "~+/cat x", "../x/cat", "/ws/bin/cat x", "./git --version", "./python3 --version", "./node_modules/.bin/cat", "bin/find .", "./[ -f x ]", "./true", "'./cat'", "\"bin\"/cat", "b\\in/cat",
 		"env ./cat", "nice bin/cat", "xargs ./cat", "find . -exec ./cat {} +", "timeout 5 ./git status", "command ./cat x", "builtin ./cat", "nohup ./cat", "time ./cat", "bash -c './cat x'", "sh -c 'bin/git log'", "watch ./cat", "ls | ./wc", "echo $(./cat x)",

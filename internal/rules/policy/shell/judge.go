@@ -17,6 +17,16 @@ type Rule struct {
 	Prefix   []string
 	Decision policy.Outcome
 	Known    bool // of an allow: the words that follow must be such as are known for these first words; see known.go
+
+	// Packages, of an allow, is the digest of the packages that the command must install; "":
+	// the rule is about no install.
+	Packages string
+}
+
+// Installs says what a command installs by the lock file that it would read.
+type Installs interface {
+	// Digest is that of the list of packages; "" where that is not known for sure.
+	Digest(words []string) string
 }
 
 // deny reports whether a rule denies anything.
@@ -72,6 +82,9 @@ type Judge struct {
 	// Secret, set where commands can read what is hidden from tools, names a file
 	// of the workspace that may hold secrets; "" when there is none.
 	Secret func() string
+
+	// Installs, set where lock files can be read, is asked about the only command of a line.
+	Installs Installs
 }
 
 // Part is what was decided about one piece of a line.
@@ -82,6 +95,8 @@ type Part struct {
 	Reason  string
 	Key     string // stands for exactly this command in Judge.Remembered; "": it can't be remembered
 	Pattern string // how the commands begin that a person may allow with this one; "": none can be
+
+	Packages string // the digest of what it may install; it must be run so that it installs nothing else
 }
 
 // Verdict is what was decided about a line: the strictest of its parts.
@@ -120,6 +135,11 @@ func (j *Judge) Judge(text string) Verdict { return j.Decide(text, Read(text)) }
 func (j *Judge) Decide(text string, l *Line) Verdict {
 	v := Verdict{Line: l}
 	j = j.at(l)
+	if _, alone := l.Alone(text); !alone && j.Installs != nil { // another command could change the lock file
+		without := *j
+		without.Installs = nil
+		j = &without
+	}
 	add := func(p Part) { v.Parts = append(v.Parts, p) }
 	if l.Unread != "" {
 		add(j.unread(text, l.Unread))
@@ -293,6 +313,9 @@ func (j *Judge) rules(c Command, set []Assign) Part {
 		if bad := guard(c, n); bad != "" {
 			return p.by("", "command.arguments", "a rule allows "+r.String()+", but not so: "+bad)
 		}
+		if p.Packages = r.Packages; p.Packages != "" {
+			return p.by(policy.Allow, "command.rule", "a rule allows "+r.String()+" with just the packages of this lock file")
+		}
 		return p.by(policy.Allow, "command.rule", "a rule allows "+r.String())
 	}
 	if w, wraps := wrappers[c.Program()]; own && wraps && !looked && programs[c.Program()].never == "" {
@@ -339,7 +362,7 @@ func (p Part) by(o policy.Outcome, rule, reason string) Part {
 // how many words it has.
 func (j *Judge) rule(c Command, set []Assign, d policy.Outcome) (best Rule, words int) {
 	for _, r := range j.Rules[c.Program()] {
-		if r.Decision == d && len(r.Prefix) > words && c.begins(r.Prefix, d) && (!r.Known || d != policy.Allow || j.goesOnAsKnown(r, c, set)) {
+		if r.Decision == d && len(r.Prefix) > words && c.begins(r.Prefix, d) && (d != policy.Allow || j.allows(r, c, set)) {
 			best, words = r, len(r.Prefix)
 		}
 	}

@@ -46,10 +46,10 @@ func readCorpus(t testing.TB) corpus {
 func (c corpus) judge() *Judge {
 	var rules []Rule
 	for _, r := range c.Description.Allow {
-		rules = append(rules, Rule{strings.Fields(r), policy.Allow, false})
+		rules = append(rules, Rule{strings.Fields(r), policy.Allow, false, ""})
 	}
 	for _, r := range c.Description.Deny {
-		rules = append(rules, Rule{[]string{r}, policy.Deny, false})
+		rules = append(rules, Rule{[]string{r}, policy.Deny, false, ""})
 	}
 	return &Judge{Zone: place, Rules: MakeRules(rules)}
 }
@@ -191,7 +191,7 @@ func outside(line string) bool {
 
 // A deny is found wherever the program stands.
 func TestDeny(t *testing.T) {
-	j := &Judge{Rules: MakeRules([]Rule{{[]string{"curl"}, policy.Deny, false}, {[]string{"git", "push"}, policy.Deny, false}, {[]string{"git"}, policy.Allow, false}})}
+	j := &Judge{Rules: MakeRules([]Rule{{[]string{"curl"}, policy.Deny, false, ""}, {[]string{"git", "push"}, policy.Deny, false, ""}, {[]string{"git"}, policy.Allow, false, ""}})}
 	for _, line := range []string{
 		"curl x", "/usr/bin/curl x", "ls && curl x", "echo $(curl x)", "env A=1 curl x", "xargs curl < f", "find . -exec curl {} +", "bash -c 'curl x'", "bash -c \"sh -c 'curl x'\"", "if true; then curl x; fi",
 		"f() { curl x; }", "time curl x", "nice -n 5 curl x", "timeout -k 1 5 curl x", "\"cu\"rl x", "cu\\rl x", "cat <(curl x)", "x=$(curl x)", "sudo -u root curl x", "git push", "git push origin main", "echo a; git push",
@@ -253,7 +253,7 @@ func TestRemembered(t *testing.T) {
 // A rule that names the arguments is taken at its word; one that names an
 // interpreter is not.
 func TestRules(t *testing.T) {
-	rule := func(d policy.Outcome, words ...string) Rule { return Rule{words, d, false} }
+	rule := func(d policy.Outcome, words ...string) Rule { return Rule{words, d, false, ""} }
 	j := &Judge{Zone: place, Rules: MakeRules([]Rule{
 		rule(policy.Allow, "npm", "test"), rule(policy.Allow, "python3"), rule(policy.Allow, "python3", "manage.py", "test"), rule(policy.Allow, "go", "test"),
 		rule(policy.Allow, "make"), rule(policy.Allow, "git", "commit"), rule(policy.Ask, "git", "log"), rule(policy.Allow, "./run.sh"),

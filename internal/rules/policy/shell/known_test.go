@@ -81,7 +81,7 @@ func TestCheckKnown(t *testing.T) {
 // so. Control: a rule without it.
 func TestKnownRule(t *testing.T) {
 	rule := func(known bool, words string) Judge {
-		return Judge{Rules: MakeRules([]Rule{{strings.Fields(words), policy.Allow, known}}), Zone: func(path string) Zone {
+		return Judge{Rules: MakeRules([]Rule{{strings.Fields(words), policy.Allow, known, ""}}), Zone: func(path string) Zone {
 			if strings.HasPrefix(path, "/") || strings.HasPrefix(path, "..") {
 				return Outside
 			}
@@ -129,7 +129,7 @@ func TestKnownRule(t *testing.T) {
 		}
 	}
 	// Beside a deny, what may run something else by its words is not allowed.
-	j := Judge{Rules: MakeRules([]Rule{{[]string{"npm", "run", "test"}, policy.Allow, true}, {[]string{"curl"}, policy.Deny, false}})}
+	j := Judge{Rules: MakeRules([]Rule{{[]string{"npm", "run", "test"}, policy.Allow, true, ""}, {[]string{"curl"}, policy.Deny, false, ""}})}
 	if j.Judge("npm run test curl").Outcome == policy.Allow || j.Judge("npm run test").Outcome != policy.Allow {
 		t.Error("beside a deny")
 	}
@@ -137,7 +137,7 @@ func TestKnownRule(t *testing.T) {
 
 // A verdict tells which patterns a line lacks.
 func TestLacks(t *testing.T) {
-	j := Judge{Rules: MakeRules([]Rule{{[]string{"go", "vet"}, policy.Allow, true}})}
+	j := Judge{Rules: MakeRules([]Rule{{[]string{"go", "vet"}, policy.Allow, true, ""}})}
 	for line, want := range map[string]string{
 		"ls":                         "[] true",
 		"go vet ./...":               "[] true",
@@ -163,7 +163,7 @@ func TestLacks(t *testing.T) {
 // In PowerShell such a rule is as narrow. Control: a rule without Known.
 func TestKnownRuleInPowerShell(t *testing.T) {
 	for _, known := range []bool{true, false} {
-		j := Judge{Rules: MakeRules([]Rule{{[]string{"cargo", "test"}, policy.Allow, known}})}
+		j := Judge{Rules: MakeRules([]Rule{{[]string{"cargo", "test"}, policy.Allow, known, ""}})}
 		for command, narrow := range map[string]bool{"cargo test --lib": true, "cargo test --config x": false, "cargo test": true} {
 			if got := j.Decide("x", FromPowerShell(said(t, nil, command))).Outcome == policy.Allow; got != (narrow || !known) {
 				t.Errorf("known %v: %s is allowed: %v", known, command, got)

@@ -11,7 +11,7 @@ import (
 // options of the same programs that only look.
 func TestOptions(t *testing.T) {
 	bare := &Judge{Zone: place}
-	ruled := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"time"}, policy.Allow, false}, {[]string{"env"}, policy.Allow, false}, {[]string{"xargs"}, policy.Allow, false}, {[]string{"nm"}, policy.Allow, false}})}
+	ruled := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"time"}, policy.Allow, false, ""}, {[]string{"env"}, policy.Allow, false, ""}, {[]string{"xargs"}, policy.Allow, false, ""}, {[]string{"nm"}, policy.Allow, false, ""}})}
 	for _, line := range []string{
 		// binutils
 		"nm --plugin ./x.so m.o", "nm --plugin=./x.so m.o", "nm --plug ./x.so m.o", "nm --pl=x.so m.o", "nm -plugin ./x.so m.o", "size --plugin x m.o", "objdump -d --plugin x m.o", "readelf --plugin x m.o", "strings --plugin x m.o", "nm @opts", "size @opts m.o", "nm *.o",

@@ -116,15 +116,15 @@ func TestRememberedPattern(t *testing.T) {
 		}
 	}
 	for name, rules := range map[string][]Rule{
-		"deny":      {{[]string{"go", "test"}, policy.Deny, false}},
-		"deny more": {{[]string{"go"}, policy.Deny, false}},
-		"ask":       {{[]string{"go", "test"}, policy.Ask, false}},
+		"deny":      {{[]string{"go", "test"}, policy.Deny, false, ""}},
+		"deny more": {{[]string{"go"}, policy.Deny, false, ""}},
+		"ask":       {{[]string{"go", "test"}, policy.Ask, false, ""}},
 	} {
 		if v := (&Judge{Zone: place, Rules: MakeRules(rules), Remembered: remembered}).Judge("go test ./b"); v.Outcome != rules[0].Decision {
 			t.Errorf("%s: %q by %s (%s)", name, v.Outcome, v.Rule, v.Reason)
 		}
 	}
-	denies := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"evil"}, policy.Deny, false}}), Remembered: remembered}
+	denies := &Judge{Zone: place, Rules: MakeRules([]Rule{{[]string{"evil"}, policy.Deny, false, ""}}), Remembered: remembered}
 	for line, want := range map[string]policy.Outcome{"go test ./b": policy.Allow, "go test evil": policy.Ask, "go test -exec x ./b": policy.Ask} {
 		if v := denies.Judge(line); v.Outcome != want {
 			t.Errorf("where another program is denied, %q is %q by %s (%s)", line, v.Outcome, v.Rule, v.Reason)

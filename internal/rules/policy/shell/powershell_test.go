@@ -42,10 +42,10 @@ func said(t *testing.T, more map[string]any, commands ...string) []byte {
 
 func TestPowerShell(t *testing.T) {
 	rules := MakeRules([]Rule{
-		{[]string{"npm", "test"}, policy.Allow, false}, {[]string{"rm"}, policy.Allow, false}, {[]string{"go"}, policy.Allow, false},
-		{[]string{"git", "push"}, policy.Deny, false}, {[]string{"Remove-Item", "-Recurse"}, policy.Deny, false}, {[]string{"format"}, policy.Deny, false},
+		{[]string{"npm", "test"}, policy.Allow, false, ""}, {[]string{"rm"}, policy.Allow, false, ""}, {[]string{"go"}, policy.Allow, false, ""},
+		{[]string{"git", "push"}, policy.Deny, false, ""}, {[]string{"Remove-Item", "-Recurse"}, policy.Deny, false, ""}, {[]string{"format"}, policy.Deny, false, ""},
 	})
-	free := MakeRules([]Rule{{[]string{"npm", "test"}, policy.Allow, false}})
+	free := MakeRules([]Rule{{[]string{"npm", "test"}, policy.Allow, false, ""}})
 	zone := func(path string) Zone {
 		switch {
 		case strings.HasSuffix(path, ".env"):
@@ -83,10 +83,10 @@ func TestPowerShell(t *testing.T) {
 		{free, []string{"npm test a^b", "Get-Location"}, nil, "", false},
 		{free, []string{"npm test a;b(c)!=,"}, nil, policy.Allow, false},
 		{rules, []string{"go test a&calc"}, nil, policy.Allow, false}, // go is none
-		{MakeRules([]Rule{{[]string{"go.exe", "test"}, policy.Allow, false}}), []string{"go.exe test a&calc"}, nil, policy.Allow, false},
-		{MakeRules([]Rule{{[]string{"go.cmd", "test"}, policy.Allow, false}}), []string{"go.cmd test a&calc"}, nil, "", false},
-		{MakeRules([]Rule{{[]string{"./go", "test"}, policy.Allow, false}}), []string{"./go test a&calc"}, nil, "", false},
-		{MakeRules([]Rule{{[]string{"npm", "a&b"}, policy.Allow, false}}), []string{"npm a&b"}, nil, policy.Allow, false},
+		{MakeRules([]Rule{{[]string{"go.exe", "test"}, policy.Allow, false, ""}}), []string{"go.exe test a&calc"}, nil, policy.Allow, false},
+		{MakeRules([]Rule{{[]string{"go.cmd", "test"}, policy.Allow, false, ""}}), []string{"go.cmd test a&calc"}, nil, "", false},
+		{MakeRules([]Rule{{[]string{"./go", "test"}, policy.Allow, false, ""}}), []string{"./go test a&calc"}, nil, "", false},
+		{MakeRules([]Rule{{[]string{"npm", "a&b"}, policy.Allow, false, ""}}), []string{"npm a&b"}, nil, policy.Allow, false},
 
 		{rules, []string{"git push"}, nil, policy.Deny, false},
 		{rules, []string{`C:\git\cmd\Git.EXE PUSH --force`}, nil, policy.Deny, false},
@@ -97,7 +97,7 @@ func TestPowerShell(t *testing.T) {
 		{rules, []string{"del x"}, nil, policy.Ask, false},
 		{free, []string{"ri -Fo x"}, nil, "", true},
 		{free, []string{"del x"}, nil, "", false},
-		{MakeRules([]Rule{{[]string{"rm"}, policy.Allow, false}}), []string{"rm x"}, nil, "", false}, // it is another rm than the rule's
+		{MakeRules([]Rule{{[]string{"rm"}, policy.Allow, false, ""}}), []string{"rm x"}, nil, "", false}, // it is another rm than the rule's
 		{rules, []string{"iex $line"}, nil, policy.Ask, false},
 		{rules, []string{"cmd /c dir"}, nil, policy.Ask, false},
 		{free, []string{"git push --force"}, nil, "", true},
@@ -129,7 +129,7 @@ func TestPowerShell(t *testing.T) {
 // TestPowerShellUnread: nothing allows a line that could not be read, and a rule that
 // denies what it names does.
 func TestPowerShellUnread(t *testing.T) {
-	rules := MakeRules([]Rule{{[]string{"npm"}, policy.Allow, false}, {[]string{"git", "push"}, policy.Deny, false}, {[]string{"Remove-Item"}, policy.Deny, false}})
+	rules := MakeRules([]Rule{{[]string{"npm"}, policy.Allow, false, ""}, {[]string{"git", "push"}, policy.Deny, false, ""}, {[]string{"Remove-Item"}, policy.Deny, false, ""}})
 	for line, want := range map[string]policy.Outcome{
 		"npm test": policy.Ask, "npm test; & 'GIT.exe' pull": policy.Deny, "x | del": policy.Deny, "npm run git-hook": policy.Ask, "": policy.Ask,
 	} {

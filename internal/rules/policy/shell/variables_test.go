@@ -10,8 +10,8 @@ import (
 // A variable that stays set in the shell counts for the commands after it as
 // one that stands before a command does.
 func TestExported(t *testing.T) {
-	rules := MakeRules([]Rule{{[]string{"make"}, policy.Allow, false}})
-	denies := MakeRules([]Rule{{[]string{"make"}, policy.Allow, false}, {[]string{"curl"}, policy.Deny, false}})
+	rules := MakeRules([]Rule{{[]string{"make"}, policy.Allow, false, ""}})
+	denies := MakeRules([]Rule{{[]string{"make"}, policy.Allow, false, ""}, {[]string{"curl"}, policy.Deny, false, ""}})
 	for _, c := range []struct {
 		prefixed, exported string
 		rules              Rules
