@@ -273,6 +273,23 @@ test('an audit batch is one item, with its commits, which are made when it is ac
   await eventually('the commit', () => git('log', '--format=%s').startsWith('guide: words for numbers\n'));
 });
 
+test('a tag of a command waits in a row of its own, and is made when all is accepted', async () => {
+  await me.agent('sidecar.session.open', { id: 'tagger', mode: 'review' });
+  const args = { command: "git tag -am 'the first words' v1" };
+  box.machine({ ...servers, 'sidecar.toolPermissions': { run_command: 'allow' } });
+  await eventually('the setting holds', async () => (await me.agent('sidecar.policy.explain', { name: 'run_command', arguments: args, session: 'tagger' })).decision === 'allow');
+  const r = await me.call('run_command', args, 'tagger');
+  assert.equal(r.ok, true, r.content);
+  if (!/waits for the user/.test(r.content)) { return; } // commands have no world here
+  await me.row('New tag v1').waitFor();
+  await me.shot('tag');
+  assert.equal(git('tag'), '');
+  await me.agent('sidecar.review.accept', { session: 'tagger' });
+  await idle();
+  assert.equal(git('tag', '-n').trim(), 'v1              the first words');
+  box.machine(servers);
+});
+
 test('an approval that is denied changes nothing; the agent is told why', async () => {
   await me.agent('sidecar.mode.set', { mode: 'cautious' });
   await me.clearMessages();
