@@ -40,7 +40,7 @@ func get(t *testing.T, at, host string) (status int, body string) {
 func TestOpenPort(t *testing.T) {
 	slow.Test(t)
 	dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n"})
-	asker(t, dir)
+	e2e.Asker(t, dir)
 	r := e2e.WorldIn(t, dir)
 	opened(r, "one", "two")
 	list := func() commands.PortList {
@@ -166,7 +166,7 @@ func TestOpenPort(t *testing.T) {
 func TestPortCommand(t *testing.T) {
 	slow.Test(t)
 	dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n"})
-	asker(t, dir)
+	e2e.Asker(t, dir)
 	server := program.ServerAnywhere(t)
 	r := e2e.RunIn(t, dir) // a process of its own: what descends from a server is no person's
 	if out, err := r.AsPerson(server, "port", "list"); err != nil || !strings.Contains(out, "No program") {
