@@ -37,7 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
   const lists = { tools: tools(s), sessions: sessions(s, session => agent.titleOf(session)), shadows: shadows(s), mcp: mcpServers(s), plugins: plugins(s) };
   const manage = new Manage(context, s, { activity, ...lists });
-  const output = new Output(s, pending), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
+  const output = new Output(s, pending, context.workspaceState), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
   review.onDidSee(() => void did('see'));
