@@ -191,7 +191,7 @@ var guardList = []guard{
 	{"internal/gate/dispatch/border.go", "|| !c.tool.InWorld || ", "|| ", "internal/test/e2e/border", "TestTableProgram"},
 	{"internal/rules/policy/rules.go", "return f.AlwaysAsk", "return false", "internal/test/e2e/border", "TestTableSetting"},
 	{"internal/gate/effects/effects.go", "if !c.Holds {", "if !c.Holds && false {", "internal/test/e2e/border", "TestIncompleteAsks"},
-	{"internal/exec/confine/complete.go", "case level != box.Full:", "case false:", "internal/test/e2e/border", "TestIncompleteAsks"},
+	{"internal/exec/confine/complete.go", "case level != box.Full:", "case false:", "internal/exec/confine", "TestFullSandbox"},
 	{"internal/exec/confine/complete.go", "if use.Shadow {", "if false {", "internal/test/e2e/border", "TestOwnModesAsk"},
 	{"internal/exec/confine/complete.go", "len(dirs) > 0 {", "len(dirs) < 0 {", "internal/test/e2e/border", "TestIncompleteAsks"},
 	{"internal/exec/confine/complete.go", "case what == worldDisk && why == \"\":", "case false:", "internal/test/e2e/border", "TestIncompleteAsks"},
@@ -203,7 +203,7 @@ var guardList = []guard{
 	{"internal/exec/confine/spending.go", "case have.cpu >= may.session:", "case false:", "internal/exec/confine", "TestBounds"},
 	{"internal/exec/confine/spending.go", "case use.Background && have.back >= may.background:", "case false:", "internal/exec/confine", "TestBounds"},
 	{"internal/exec/confine/spending.go", "\tm.cmd.Pause()", "", "internal/exec/confine", "TestMeter"},
-	{"internal/exec/confine/spending.go", "case m.memory > 0 && memory > m.memory:", "case false:", "internal/exec/confine", "TestMeter"},
+	{"internal/exec/confine/spending.go", "case m.memory > 0 && memory > m.memory:", "case m.memory > 0 && memory < 0:", "internal/exec/confine", "TestMeter"},
 	{"internal/exec/confine/spending.go", "over = a.cpu >= may.session", "over = false", "internal/exec/confine", "TestMeter"},
 	{"internal/exec/confine/spending.go", "more := max(cpu-booked, 0)", "more := cpu - booked", "internal/exec/confine", "TestMeterNeverFalls"},
 }
