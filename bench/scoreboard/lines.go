@@ -118,7 +118,7 @@ var lines = []line{
 	{number: "50", claim: "settings", pkg: "internal/test/e2e/border", tests: "TestTableSetting", figures: usual},
 	{number: "50", claim: "no verdict looser than the table", pkg: "internal/gate/effects", tests: "TestTableIsKept|TestTableIsDocumented"},
 	{number: "51", claim: "the nine conditions", pkg: "internal/test/e2e/border", tests: "TestIncompleteAsks|TestOwnModesAsk|TestProjectCantLoosen|TestLinkedTreeAsks"},
-	{number: "51", claim: "unasked, and nothing leaves", pkg: "internal/test/e2e/border", tests: "TestUnasked|TestPlanted", controls: "TestEffects"},
+	{number: "51", claim: "unasked, and nothing leaves", pkg: "internal/test/e2e/border", tests: "TestUnasked|TestPlanted|TestDemo", controls: "TestEffects"},
 	{number: "51", claim: "secrets of git's past", pkg: "internal/test/e2e/border", tests: "TestPastIsHidden|TestKeptIsHidden|TestIncludedSettings"},
 	{number: "51", claim: "processor time, memory, number", pkg: "internal/exec/confine", tests: "TestMeter|TestMeterNeverFalls|TestBounds|TestInSight|TestFullSandbox"},
 	{number: "45", claim: "hooks that fail, lie or never end", pkg: "internal/rules/hooks", tests: "TestFailures|TestAnswers|TestBreaker|TestGivenUp|TestAhead|TestParse|TestStricter|TestProgramChanged|TestNotStarted"},
