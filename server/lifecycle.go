@@ -162,6 +162,11 @@ func (s *Server) listen(core *Core) {
 		cancel := core.Bus.Subscribe(func(e events.Event) { s.client.Notify(s.base, "sidecar/event", e) })
 		context.AfterFunc(s.base, cancel)
 	}
+	if p := core.Ports; p != nil && s.client.Can.Sidecar.Ports {
+		s.start(func(ctx context.Context) {
+			commands.FollowPorts(ctx, p, func(list commands.PortList) { s.client.Notify(ctx, "sidecar/ports", list) })
+		})
+	}
 	s.followWork(core)
 	if a := core.Agents; a != nil {
 		cancel := a.Subscribe(func(e conversation.Event) { commands.TellAgent(s.deps(), e) })

@@ -56,18 +56,25 @@
                                   sidecar-output--kinds)))
                  entries)))
 
-(defun sidecar-output--ask (action session)
-  "Have the server do ACTION for the output of SESSION; nil is all."
-  (sidecar-execute "sidecar.review.output" (append (list :action action) (and session (list :session session)))))
+(defun sidecar-output--ask (action session &optional command)
+  "Have the server do ACTION for the output of SESSION; nil is all.
+COMMAND is the line that builds it again."
+  (sidecar-execute "sidecar.review.output"
+                   (append (list :action action) (and session (list :session session)) (and command (list :command command)))))
 
 (defun sidecar-output--entries (session)
   (append (plist-get (sidecar-output--ask "list" session) :entries) nil))
 
-(defun sidecar-output--sure (word entries)
-  (y-or-n-p (format "%s this output?\n%s\n" word (mapconcat (lambda (held) (string-join (sidecar-output--text held) "\n")) entries "\n"))))
+(defun sidecar-output--sure (question entries)
+  (y-or-n-p (format "%s\n%s\n" question (mapconcat (lambda (held) (string-join (sidecar-output--text held) "\n")) entries "\n"))))
 
 (defun sidecar-output--here ()
   (or (get-text-property (line-beginning-position) 'sidecar-session) (user-error "No output is held in this line")))
+
+(defun sidecar-output--moved (result)
+  "Say what of RESULT is in the workspace, and what is not."
+  (message "SideCar: moved to the workspace: %s" (sidecar-output--files (or (plist-get result :accepted) 0)))
+  (seq-doseq (why (plist-get result :left)) (display-warning 'sidecar (sidecar-output--shown why))))
 
 (defun sidecar-output-accept (session)
   "Move the output of SESSION, the one at point, to the workspace.
@@ -76,24 +83,39 @@ Ask about what is dangerous of it, and again when a command adds to that meanwhi
   (let ((seen nil) (entries (sidecar-output--entries session)) (sure t))
     (while (and sure (seq-difference (sidecar-output--dangers entries) seen))
       (setq seen (sidecar-output--dangers entries)
-            sure (sidecar-output--sure "Accept" entries)
+            sure (sidecar-output--sure "Accept this output?" entries)
             entries (if sure (sidecar-output--entries session) entries)))
     (when sure
-      (let ((result (sidecar-output--ask "accept" session)))
-        (message "SideCar: moved to the workspace: %s" (sidecar-output--files (or (plist-get result :accepted) 0)))
-        (seq-doseq (why (plist-get result :left)) (display-warning 'sidecar (sidecar-output--shown why))))
+      (sidecar-output--moved (sidecar-output--ask "accept" session))
       (sidecar-output--again))))
 
 (defun sidecar-output-drop (session)
   "Remove the output of SESSION, the one at point, after a question."
   (interactive (list (sidecar-output--here)))
-  (when (sidecar-output--sure "Drop" (sidecar-output--entries session))
+  (when (sidecar-output--sure "Drop this output?" (sidecar-output--entries session))
     (sidecar-output--ask "drop" session)
+    (sidecar-output--again)))
+
+(defvar sidecar-output--built nil "The command line that built output last.")
+
+(defun sidecar-output-build (session line)
+  "Build the output of SESSION, the one at point, again with the command LINE.
+It runs over the accepted text, and its output takes the place of the one that is held."
+  (interactive (list (sidecar-output--here) (read-shell-command "Build it again with: " sidecar-output--built)))
+  (when (and (not (string-blank-p line))
+             (sidecar-output--sure (format "Run `%s` over the accepted text, in the place of this output?" (sidecar-output--shown line))
+                                   (sidecar-output--entries session)))
+    (setq sidecar-output--built line)
+    (let* ((result (sidecar-output--ask "build" session line)) (built (plist-get result :built)))
+      (if (eq (plist-get built :ok) t) (sidecar-output--moved result)
+        (display-warning 'sidecar (format "`%s` failed with exit code %d; the output is held as before.\n%s" (sidecar-output--shown line)
+                                          (plist-get built :exitCode) (sidecar-agent--visible (plist-get built :output))))))
     (sidecar-output--again)))
 
 (defvar sidecar-output-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map "a" #'sidecar-output-accept)
+    (define-key map "b" #'sidecar-output-build)
     (define-key map "d" #'sidecar-output-drop)
     map)
   "The keys of the list of held output; g asks again.")
@@ -108,7 +130,7 @@ Ask about what is dangerous of it, and again when a command adds to that meanwhi
 (defun sidecar-output--draw ()
   (let ((inhibit-read-only t) (entries (sidecar-output--entries nil)) (line (line-number-at-pos)))
     (erase-buffer)
-    (insert (substitute-command-keys "Held output: \\<sidecar-output-mode-map>\\[sidecar-output-accept] accepts, \\[sidecar-output-drop] drops\n\n"))
+    (insert (substitute-command-keys "Held output: \\<sidecar-output-mode-map>\\[sidecar-output-accept] accepts, \\[sidecar-output-build] builds again, \\[sidecar-output-drop] drops\n\n"))
     (unless entries (insert "No output is held.\n"))
     (dolist (held entries)
       (insert (propertize (concat (string-join (sidecar-output--text held) "\n") "\n") 'sidecar-session (plist-get held :session))))
@@ -117,7 +139,7 @@ Ask about what is dangerous of it, and again when a command adds to that meanwhi
 
 ;;;###autoload
 (defun sidecar-output ()
-  "List the output of commands that is held; a accepts it, d drops it, g asks again."
+  "List the output of commands that is held; a accepts it, b builds it again, d drops it."
   (interactive)
   (let ((server (sidecar--server)))
     (with-current-buffer (get-buffer-create "*SideCar output*")

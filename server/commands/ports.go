@@ -24,6 +24,7 @@ type Ports interface {
 	May(session string, port int) error
 	Open(session string, port int) (url string, err error)
 	Close(session string, port int) (url string, err error)
+	Follow(ctx context.Context, changed func([]ports.Port))
 }
 
 func portsOf(d *Deps) (Ports, error) {
@@ -41,6 +42,11 @@ type PortList struct {
 
 func listPorts(_ context.Context, p Ports, a listPortsArgs) (PortList, error) {
 	return PortList{p.List(a.Session)}, nil
+}
+
+// FollowPorts has told hear of the ports of all sessions when they are others, until ctx ends.
+func FollowPorts(ctx context.Context, p Ports, told func(PortList)) {
+	p.Follow(ctx, func(list []ports.Port) { told(PortList{list}) })
 }
 
 type portArgs struct {

@@ -305,7 +305,7 @@ function M.setup(opts)
     nargs = '?',
     complete = function() return { 'autonomous', 'cautious', 'review', 'audit', 'plan', 'manual' } end,
   })
-  for name, what in pairs({ SidecarOutputAccept = 'accept', SidecarOutputDrop = 'drop' }) do
+  for name, what in pairs({ SidecarOutputAccept = 'accept', SidecarOutputBuild = 'build', SidecarOutputDrop = 'drop' }) do
     vim.api.nvim_create_user_command(name, function(args) require('sidecar.output')[what](args.args ~= '' and args.args or nil) end, {
       nargs = '?',
       complete = function(lead)

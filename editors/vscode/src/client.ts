@@ -227,7 +227,7 @@ const extras: StaticFeature = {
   fillClientCapabilities: (capabilities: ClientCapabilities) => {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
-      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true, knowledge: true, save: true },
+      sidecar: { approve: true, ask: true, diagnostics: true, events: true, pendingEdits: true, knowledge: true, ports: true, save: true },
     };
   },
   initialize: () => undefined,

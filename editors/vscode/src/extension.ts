@@ -23,6 +23,7 @@ import { registerModelTools } from './tools/lm';
 import { Runner } from './tools/run';
 import { tools } from './tools/list';
 import { did } from './walk';
+import { Ports } from './agents/ports';
 import { registerSessions, sessions } from './agents/sessions';
 import { registerShadows, shadows } from './agents/shadows';
 import { AgentTree } from './agents/tree';
@@ -37,7 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const tree = new PendingTree(pending), activity = new Activity(), status = new Status(s, pending, questions);
   const lists = { tools: tools(s), sessions: sessions(s, session => agent.titleOf(session)), shadows: shadows(s), mcp: mcpServers(s), plugins: plugins(s) };
   const manage = new Manage(context, s, { activity, ...lists });
-  const output = new Output(s, pending), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
+  const output = new Output(s, pending, context.workspaceState), review = new Review(s, pending, tree, output), agent = new AgentView(context, s, pending, review, (name, text) => runner.show(name, text));
   const command = vscode.commands.registerCommand;
 
   review.onDidSee(() => void did('see'));
@@ -63,7 +64,7 @@ export function activate(context: vscode.ExtensionContext): void {
   for (const tab of ['tools', 'sessions', 'shadows', 'mcp', 'plugins'] as const) { lists[tab].onDidChange(() => manage.changed(tab)); }
 
   context.subscriptions.push(
-    log, pending, output, tree, activity, status, ...Object.values(lists), manage, manage.register(), new AgentTree(questions, agent),
+    log, pending, output, tree, activity, status, ...Object.values(lists), manage, manage.register(), new AgentTree(questions, agent), new Ports(s, agent.agentOf),
     review.register(), agent, agent.register(), questions.register(), runner.register(), activity.register(), registerSides(s, pending, uri => review.leadOn(uri)),
     registerSessions(s, lists.sessions), registerShadows(s, lists.shadows, runner), registerMcpServers(s, lists.mcp), registerPlugins(s, lists.plugins),
     new Diagrams(context, s, activity).register(), announce(s), sendSelection(s),

@@ -49,7 +49,7 @@ export interface VerifyResult { ok: boolean; command: string; exitCode: number; 
 /** Output of a session's commands that is held: what git ignores, and dependencies. Names are those at its top; each list is bounded. */
 export interface HeldOutput { session: string; at: string; files: number; bytes: number; names: string[]; programs: string[]; protected: string[]; deleted: string[] }
 /** Left says in sentences what stays held after an accept, and why. */
-export interface OutputResult { entries: HeldOutput[]; accepted?: number; left?: string[] }
+export interface OutputResult { entries: HeldOutput[]; accepted?: number; left?: string[]; built?: { ok: boolean; exitCode: number; output: string } }
 
 export interface Failure { uri: string; error: string }
 export interface MadeCommit { message: string; id?: string; error?: string }

@@ -89,6 +89,7 @@ type Event struct {
 	Custom        bool       `json:"custom,omitempty"` // besides the options, any text is an answer
 	ExpiresAt     *time.Time `json:"expiresAt,omitempty"`
 	Irrecoverable bool       `json:"irrecoverable,omitempty"`
+	Always        *Rule      `json:"always,omitempty"` // that a yes can become
 	Answer        string     `json:"answer,omitempty"`
 	By            string     `json:"by,omitempty"`
 

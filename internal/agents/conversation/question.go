@@ -19,6 +19,14 @@ type Question struct {
 	Call          *Call    // what the answer permits
 	ExpiresAt     *time.Time
 	Irrecoverable bool
+	Always        *Rule // nil: none can be made of a yes
+}
+
+// Rule is one that allows commands for good, as sidecar.policy.allowAlways takes it.
+type Rule struct {
+	Prefix   []string `json:"prefix"`
+	Decision string   `json:"decision"`
+	Rest     string   `json:"rest,omitempty"`
 }
 
 // question is one that is open.
@@ -74,7 +82,7 @@ func (r *Run) Ask(ctx context.Context, q Question) (answer, by string, err error
 	}
 	r.lastAsked = max(r.lastAsked, r.log.seq) + 1
 	open := &question{Event{Kind: Asked, Question: "q" + strconv.FormatInt(r.lastAsked, 10), Text: q.Text, Options: q.Options, Custom: q.Custom, Call: q.Call,
-		ExpiresAt: q.ExpiresAt, Irrecoverable: q.Irrecoverable}, make(chan reply, 1)}
+		ExpiresAt: q.ExpiresAt, Irrecoverable: q.Irrecoverable, Always: q.Always}, make(chan reply, 1)}
 	r.questions[open.Question] = open
 	r.say(open.Event)
 	open.Seq = r.log.seq

@@ -5,16 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
+	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/server/client"
 )
@@ -24,6 +28,8 @@ import (
 type openQuestion struct {
 	ID string `json:"id"` // RUN/QUESTION, or an approval's
 	By string `json:"by"` // the agent, or the session
+
+	Folder string `json:"folder,omitempty"` // of its server
 	conversation.Event
 }
 
@@ -36,12 +42,12 @@ func whatWaits(a *serve.Agents, m *agents.Manager) []openQuestion {
 			continue // it has ended just now
 		}
 		for _, q := range r.Open() {
-			list = append(list, openQuestion{i.Run + "/" + q.Question, i.Agent, q})
+			list = append(list, openQuestion{i.Run + "/" + q.Question, i.Agent, serve.FolderOf(a), q})
 		}
 	}
 	if open := a.Approvals(); open != nil {
 		for _, q := range open.List() {
-			list = append(list, openQuestion{q.ID, q.Session, asEvent(q.Ask)})
+			list = append(list, openQuestion{q.ID, q.Session, serve.FolderOf(a), asEvent(q.Ask)})
 		}
 	}
 	return list
@@ -99,15 +105,21 @@ func answerRunning(r *conversation.Run, ask agentAsk) error {
 
 // answerRun lists the questions that wait, and answers one: at a terminal the person is asked.
 func answerRun(ctx context.Context, c *cli) error {
+	if len(c.args) != 3 {
+		if err := c.takes("answer", "nothing, or a question and the answer", 0, 2); err != nil {
+			return err
+		}
+	}
+	list, err := allWaiting(ctx, c)
+	if err != nil {
+		return err
+	}
 	if len(c.args) == 3 { // the run and the question apart
-		return c.agents(ctx, agentAsk{Verb: "answer", Run: c.args[0], Question: c.args[1], Answer: c.args[2], Reason: c.reason}, nil, func(agentTold) {})
-	}
-	if err := c.takes("answer", "nothing, or a question and the answer", 0, 2); err != nil {
-		return err
-	}
-	list := []openQuestion{}
-	if err := c.agents(ctx, agentAsk{Verb: "waiting"}, nil, func(t agentTold) { list = append(list, t.Waiting...) }); err != nil {
-		return err
+		ask := agentAsk{Verb: "answer", Run: c.args[0], Question: c.args[1], Answer: c.args[2], Reason: c.reason}
+		if i := slices.IndexFunc(list, func(w openQuestion) bool { return w.ID == ask.Run+"/"+ask.Question }); i >= 0 {
+			return agentsOf(ctx, c, list[i].Folder, ask)
+		}
+		return agentsOf(ctx, c, "", ask)
 	}
 	if len(c.args) > 0 {
 		i := slices.IndexFunc(list, func(w openQuestion) bool { return w.ID == c.args[0] })
@@ -129,7 +141,7 @@ func answerRun(ctx context.Context, c *cli) error {
 	in, isFile := c.In.(*os.File)
 	if !isFile || !term.IsTerminal(int(in.Fd())) || !canAsk() {
 		for _, w := range list {
-			fmt.Fprintf(c.Out, "%s, by %s\n%sAnswer it with: sidecar-ls agent answer %s %s\n\n", w.ID, w.By, asked(w.Event), w.ID, cmp.Or(strings.Join(optionIDs(w.Event), "|"), "TEXT"))
+			fmt.Fprintf(c.Out, "%s, by %s\n%sAnswer it with: sidecar-ls agent answer %s %s\n\n", w.ID, asker(c, w), asked(w.Event), w.ID, cmp.Or(strings.Join(optionIDs(w.Event), "|"), "TEXT"))
 		}
 		return nil
 	}
@@ -137,12 +149,74 @@ func answerRun(ctx context.Context, c *cli) error {
 		if len(list) > 1 {
 			fmt.Fprintf(c.Out, "%d of %d, ", i+1, len(list))
 		}
-		fmt.Fprintf(c.Out, "by %s:\n", w.By)
+		fmt.Fprintf(c.Out, "by %s:\n", asker(c, w))
 		if err := answerAtTerminal(ctx, c, w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// allWaiting are the questions that are open: those of this folder first, then, unless it was
+// named, those of this user's other servers.
+func allWaiting(ctx context.Context, c *cli) (list []openQuestion, err error) {
+	list = []openQuestion{}
+	add := func(t agentTold) { list = append(list, t.Waiting...) }
+	here, err := c.folder()
+	if err != nil && (c.root != "" || !errors.Is(err, errNoProject)) {
+		return nil, err
+	}
+	if err == nil {
+		if _, err := os.Lstat(statedir.Dir(here.Dir).State()); err == nil || c.root != "" { // else nobody has worked here
+			if err := c.agents(ctx, agentAsk{Verb: "waiting"}, nil, add); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if c.root != "" {
+		return list, nil
+	}
+	known := len(list)
+	attach.EachPerson(ctx, func(conn net.Conn, _ attach.Greeting) {
+		defer func() { _ = conn.Close() }()
+		ctx, cancel := context.WithTimeout(ctx, answersWithin)
+		defer cancel()
+		_ = c.agentsThere(ctx, conn, agentAsk{Verb: "waiting"}, nil, func(t agentTold) { // one that does not say has none to answer
+			for _, w := range t.Waiting {
+				if w.Folder != "" && !slices.ContainsFunc(list[:known], func(o openQuestion) bool { return o.ID == w.ID }) {
+					list = append(list, w)
+				}
+			}
+		})
+	})
+	return list, nil
+}
+
+// answersWithin bounds how long another server may take.
+const answersWithin = 5 * time.Second
+
+// agentsOf is agents for the server of a folder; "" is that of this one.
+func agentsOf(ctx context.Context, c *cli, folder string, ask agentAsk) error {
+	if folder == "" {
+		return c.agents(ctx, ask, nil, func(agentTold) {})
+	}
+	conn, _, err := attach.DialPerson(ctx, folder)
+	if errors.Is(err, attach.ErrNone) { // it is of this process
+		return c.agents(ctx, ask, nil, func(agentTold) {})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return c.agentsThere(ctx, conn, ask, nil, func(agentTold) {})
+}
+
+// asker says who asks, and where that is elsewhere.
+func asker(c *cli, w openQuestion) string {
+	if here, err := c.folder(); w.Folder == "" || err == nil && sameDir(here.Dir, w.Folder) {
+		return w.By
+	}
+	return w.By + " in " + w.Folder
 }
 
 func optionIDs(q conversation.Event) (ids []string) {
@@ -197,5 +271,5 @@ func answerWaiting(ctx context.Context, c *cli, w openQuestion, answer, reason s
 	if run, question, is := strings.Cut(w.ID, "/"); is {
 		ask.Run, ask.Question = run, question
 	}
-	return c.agents(ctx, ask, nil, func(agentTold) {})
+	return agentsOf(ctx, c, w.Folder, ask)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -24,6 +25,24 @@ type joint struct {
 
 	others atomic.Int64  // programs and agents that other shells have started here
 	over   chan struct{} // one of them has ended
+
+	unasked sync.Once // the first command that runs without a question
+}
+
+// besideTerminal asks where a call comes from, and has the person at the terminal here read
+// that commands run without a question.
+type besideTerminal struct {
+	endpoint.Elicited
+
+	told io.Writer
+	once *sync.Once
+}
+
+// Unasked implements dispatch.Noticer.
+func (b besideTerminal) Unasked() {
+	if _, at := b.told.(visible); at {
+		b.once.Do(func() { serve.UnaskedAt(b.told) })
+	}
 }
 
 // begun counts something that another shell has started, until over is called.
@@ -66,7 +85,7 @@ func share(ctx context.Context, c *cli) (*joint, error) {
 	var user app.User
 	if c.who.Person() {
 		asks := endpoint.Elicited{Hide: redact.OfLogger(slog.New(slog.DiscardHandler))}
-		user = app.User{Approver: asks, People: asks}
+		user = app.User{Approver: besideTerminal{asks, s.told, &s.unasked}, People: asks}
 	}
 	w, err := c.openAs(ctx, app.Options{
 		Queue: app.QueueAlways, User: a.Through(user), // c.mode is that of the session

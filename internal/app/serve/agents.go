@@ -201,3 +201,6 @@ func (a *Agents) Close() error {
 
 // Files are the names of a session's files that wait for review.
 func (a *Agents) Files(session string) []string { return around{a.client}.Files(session) }
+
+// FolderOf is the first one of the workspace of these agents.
+func FolderOf(a *Agents) string { return a.client.Workspace().Disk.Folders()[0].Dir }

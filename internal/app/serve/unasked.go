@@ -3,10 +3,14 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
 
@@ -20,15 +24,38 @@ const (
 // Unasked implements dispatch.Noticer: it tells the person, once for good, that commands run
 // without a question.
 func (a asks) Unasked() {
-	if s, ok := a.approver.(*seat); ok {
-		s.sayOnce(a.agents.client.Settings.PutUser)
+	switch to := a.approver.(type) {
+	case *seat:
+		to.sayOnce(a.agents.client.Settings.PutUser)
+	case dispatch.Noticer:
+		to.Unasked()
 	}
+}
+
+// UnaskedAt tells a person at a terminal the same, with where to have questions again.
+func UnaskedAt(terminal io.Writer) {
+	mark := unaskedMark()
+	if !unread(mark) {
+		return
+	}
+	if _, err := fmt.Fprintf(terminal, "%s \"commands.ask\": \"always\" in %s asks about each.\n", unaskedText, config.UserFile()); err == nil {
+		_ = wasRead(mark) // else the next command says it again
+	}
+}
+
+func unread(mark string) bool {
+	_, err := os.Lstat(mark)
+	return mark != "" && errors.Is(err, fs.ErrNotExist)
+}
+
+func wasRead(mark string) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600))
 }
 
 func (s *seat) sayOnce(put func(key string, value []byte) error) {
 	s.unasked.Do(func() {
 		mark := unaskedMark()
-		if _, err := os.Lstat(mark); mark == "" || !errors.Is(err, fs.ErrNotExist) {
+		if !unread(mark) {
 			return
 		}
 		go s.sayUnasked(mark, put)
@@ -47,7 +74,7 @@ func (s *seat) sayUnasked(mark string, put func(key string, value []byte) error)
 	if answer == alwaysAsk {
 		err = put("commands.ask", []byte(`"always"`))
 	}
-	if err = errors.Join(err, os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600)); err != nil {
+	if err = errors.Join(err, wasRead(mark)); err != nil {
 		if e, _ := s.editor(); e != nil {
 			e.People.Warn("sidecar.commands.ask was not saved: " + err.Error())
 		}

@@ -293,3 +293,30 @@ func alias(t *testing.T, dir string) string {
 	}
 	return link
 }
+
+// TestEachPerson: a person's command line reaches each host that answers some, once, whatever
+// its directories are, and nothing that a killed host left.
+func TestEachPerson(t *testing.T) {
+	dir, run := workspace(t)
+	count := func() (n int) { // without the hosts of whoever runs the tests
+		EachPerson(t.Context(), func(c net.Conn, g Greeting) {
+			if c.Close(); g.PID == os.Getpid() {
+				n++
+			}
+		})
+		return n
+	}
+	hosted(t, t.TempDir(), Options{Kind: Editor})
+	if err := ownfile.WriteFile(filepath.Join(run, "0123456789abcdef01234567.sock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != 0 {
+		t.Errorf("it reaches this process %d times, which answers none", n)
+	}
+	person := Options{Kind: Editor, Person: func(p peers.Peer) { p.Close() }}
+	hosted(t, dir, person)
+	hosted(t, t.TempDir(), person)
+	if n := count(); n != 1 {
+		t.Errorf("it reaches this process %d times", n)
+	}
+}

@@ -38,6 +38,30 @@ func Dial(ctx context.Context, dir string, w Wish) (net.Conn, Greeting, error) {
 // lines.
 func DialPerson(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	c, g, err := connect(ctx, dir)
+	return asPerson(c, g, err)
+}
+
+// EachPerson connects a person's command line to each host of this user that answers some,
+// whatever its directory is, one after the other. do closes the connection.
+func EachPerson(ctx context.Context, do func(net.Conn, Greeting)) {
+	seen := map[int]bool{} // a host of several directories has a name for each
+	for _, base := range names() {
+		c, g, err := connectTo(ctx, base)
+		if err != nil {
+			continue // it has ended, or is none of ours
+		}
+		if seen[g.PID] {
+			_ = c.Close()
+			continue
+		}
+		if c, g, err = asPerson(c, g, err); err == nil {
+			seen[g.PID] = true
+			do(c, g)
+		}
+	}
+}
+
+func asPerson(c net.Conn, g Greeting, err error) (net.Conn, Greeting, error) {
 	if err != nil {
 		return nil, g, err
 	}
@@ -104,6 +128,11 @@ func connect(ctx context.Context, dir string) (net.Conn, Greeting, error) {
 	if err != nil {
 		return nil, Greeting{}, err
 	}
+	return connectTo(ctx, base)
+}
+
+// connectTo is connect by the host's name.
+func connectTo(ctx context.Context, base string) (net.Conn, Greeting, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshake)
 	defer cancel()
 	var wrong error // in a place where there may be one

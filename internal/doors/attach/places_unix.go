@@ -76,6 +76,25 @@ func places(base string) (all []string) {
 	return all
 }
 
+// names are those that hosts of this user may have.
+func names() (all []string) {
+	for _, p := range socketDirs() {
+		if p.private() != nil {
+			continue
+		}
+		files, err := os.ReadDir(p.dir)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if base, ok := strings.CutSuffix(f.Name(), socketEnd); ok && !slices.Contains(all, base) {
+				all = append(all, base)
+			}
+		}
+	}
+	return all
+}
+
 // dial connects to a socket of this user.
 func dial(ctx context.Context, socket string) (net.Conn, error) {
 	info, err := os.Lstat(socket)

@@ -112,6 +112,22 @@ func places(base string) []string {
 	return []string{pipe}
 }
 
+// names are those that hosts of this user may have.
+func names() (all []string) {
+	one, err := hostFile("*")
+	if err != nil {
+		return nil
+	}
+	files, err := filepath.Glob(one)
+	if err != nil {
+		return nil
+	}
+	for _, file := range files {
+		all = append(all, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	}
+	return all
+}
+
 func dial(ctx context.Context, pipe string) (net.Conn, error) {
 	c, err := localsock.Dial(ctx, pipe)
 	if errors.Is(err, os.ErrNotExist) {

@@ -121,6 +121,7 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 		_, _ = p.End(false)
 		return nil, err
 	}
+	c.ports.Runs(p.Done())
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}

@@ -100,6 +100,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		_, _ = p.End(false)
 		return nil, err
 	}
+	c.ports.Runs(p.Done())
 	if run != nil {
 		p.follow = time.AfterFunc(0, c.follow)
 	}

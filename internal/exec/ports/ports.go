@@ -36,6 +36,8 @@ type Ports struct {
 	nets   *boxnet.Networks
 	opened func(session string, port int) // hears of each that is opened
 
+	followers followers
+
 	mu   sync.Mutex
 	open map[at]*door
 	shut bool
@@ -122,6 +124,7 @@ func (p *Ports) Open(session string, port int) (url string, err error) {
 		return "", err
 	}
 	p.open[key] = d
+	defer p.followers.changed()
 	p.opened(session, port)
 	go func() {
 		select {
@@ -148,6 +151,7 @@ func (p *Ports) Close(session string, port int) (url string, err error) {
 		return "", fmt.Errorf("port %d of the session %s is not open", port, session)
 	}
 	delete(p.open, at{session, port})
+	defer p.followers.changed()
 	d.close()
 	return d.url, nil
 }
@@ -157,10 +161,17 @@ func (p *Ports) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shut = true
+	defer p.followers.changed()
 	for _, d := range p.open {
 		d.close()
 	}
 	clear(p.open)
+}
+
+func (p *Ports) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shut
 }
 
 // door is a port that is open.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,4 +137,14 @@ func WorldInAsking(t *testing.T, dir string) *Rig {
 	r := ServeBy(t, dir, fakeeditor.Options{}, program.ServerAnywhere(t))
 	r.Mode("review")
 	return r
+}
+
+// Asker puts the program asker into a directory: it serves, and asks who listens.
+func Asker(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "asker"), "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/testdata/init")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
 }

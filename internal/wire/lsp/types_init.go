@@ -136,6 +136,7 @@ type SidecarCapabilities struct {
 	Events       bool `json:"events,omitzero"`
 	PendingEdits bool `json:"pendingEdits,omitzero"`
 	Knowledge    bool `json:"knowledge,omitzero"`
+	Ports        bool `json:"ports,omitzero"`
 	Save         bool `json:"save,omitzero"`
 }
 

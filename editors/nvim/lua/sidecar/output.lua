@@ -62,19 +62,24 @@ end
 -- What asks the server of this buffer, whatever buffer is current when it does.
 local function asking()
   local client = sidecar.client(vim.api.nvim_get_current_buf()) or sidecar.client()
-  return function(action, session, done, failed)
-    sidecar.ask(client, 'sidecar.review.output', { action = action, session = session }, done, failed)
+  return function(action, session, done, failed, command)
+    sidecar.ask(client, 'sidecar.review.output', { action = action, session = session, command = command }, done, failed)
   end, client
 end
 
-local function sure(word, entries, yes)
+local function sure(word, entries, yes, question)
   local about = table.concat(vim.tbl_map(vim.trim, lines(entries)), '; ')
-  vim.ui.select({ word, 'Cancel' }, { prompt = word .. ' this output? ' .. text.line(about, 1000) }, function(choice)
+  vim.ui.select({ word, 'Cancel' }, { prompt = (question or word .. ' this output?') .. ' ' .. text.line(about, 1000) }, function(choice)
     if choice == word then yes() end
   end)
 end
 
 local function none(session) say(session and 'no output of ' .. shown(session) .. ' is held; :SidecarOutput lists what is' or 'no output is held') end
+
+local function moved(r)
+  say('moved to the workspace: ' .. files(r.accepted or 0))
+  for _, why in ipairs(list(r.left)) do say(shown(why), vim.log.levels.WARN) end
+end
 
 -- Shows what is held.
 function M.list()
@@ -95,13 +100,32 @@ function M.accept(session)
       for key in pairs(now) do
         if not seen[key] then return sure('Accept', r.entries, function() decide(now) end) end
       end
-      ask('accept', session, function(done)
-        say('moved to the workspace: ' .. files(done.accepted or 0))
-        for _, why in ipairs(list(done.left)) do say(shown(why), vim.log.levels.WARN) end
-      end)
+      ask('accept', session, moved)
     end)
   end
   decide({})
+end
+
+local built -- the command line that built output last
+
+-- Builds the output of a session again, or all, over the accepted text, and takes what that
+-- makes in its place. The command line is shown before it runs.
+function M.build(session)
+  local ask = asking()
+  ask('list', session, function(r)
+    if #r.entries == 0 then return none(session) end
+    vim.ui.input({ prompt = 'Build it again with: ', default = built }, function(line)
+      if not line or vim.trim(line) == '' then return end
+      sure('Build', r.entries, function()
+        built = line
+        ask('build', session, function(done)
+          if done.built.ok then return moved(done) end
+          say(string.format('%s failed with exit code %d; the output is held as before', shown(line), done.built.exitCode), vim.log.levels.WARN)
+          sidecar.show('build', vim.split(text.visible(done.built.output), '\n'), 'text')
+        end, nil, line)
+      end, 'Run `' .. shown(line) .. '` over the accepted text, in the place of this output?')
+    end)
+  end)
 end
 
 -- Removes the output of a session, or all, after a question.

@@ -1,5 +1,7 @@
 // What a run tells, as the server's JSON has it. No VS Code in here.
 
+import type { CommandRule } from '../protocol';
+
 export type Kind = 'run.start' | 'step.start' | 'text' | 'thought' | 'call.proposed' | 'call.decided' | 'call.started' | 'call.output' | 'call.finished'
   | 'note' | 'steer' | 'plan' | 'usage' | 'state' | 'compaction' | 'child' | 'question' | 'answered' | 'queue' | 'run.end';
 export type RunState = 'idle' | 'running' | 'waiting' | 'paused' | 'ended';
@@ -13,6 +15,8 @@ export interface AgentEvent {
   state?: RunState; reason?: string; retryAt?: string; attempt?: number;
   /** A question's id; what is asked is in text. custom: besides the options any text is an answer. */
   question?: string; options?: Option[]; custom?: boolean; expiresAt?: string; irrecoverable?: boolean; answer?: string; by?: string;
+  /** The rule that sidecar.policy.allowAlways can make of a yes. */
+  always?: CommandRule;
   items?: Item[]; paused?: boolean;
   /** Pictures that a call or, in a note, the agent has shown; the server has their data. */
   images?: Image[];

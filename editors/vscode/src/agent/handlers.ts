@@ -51,6 +51,7 @@ export function handleMessages(pane: Pane, whole: Whole, used: () => void): vsco
     hurry: m => work.hurry(m.run, m.item, m.when),
     shown: m => work.openShown(m.run, m.question),
     answer: m => work.answer(m.run, m.question, m.answer, m.reason, m.typed),
+    always: m => work.always(m.run, m.question, m.scope),
     control: m => work.control(m.run, m.what),
     stopAll: () => work.stopAll(),
     stopCommand: m => work.ask('sidecar.agent.stop', { run: m.run, call: m.call }),
@@ -141,7 +142,7 @@ export function handleMessages(pane: Pane, whole: Whole, used: () => void): vsco
     }
     switch (m.type) {
       case 'follow': return m.run === pane.run || runs.info(m.run) !== undefined;
-      case 'answer': case 'shown': return log()?.questions.has(m.question) ?? false;
+      case 'answer': case 'always': case 'shown': return log()?.questions.has(m.question) ?? false;
       case 'edit': case 'withdraw': case 'hurry': return log()?.queue.items.some(i => i.item === m.item) ?? false;
       case 'stopCommand': return log()?.events.some(e => e.call?.call === m.call) ?? false;
       case 'image': return log()?.events.some(e => e.images?.some(i => i.image === m.image)) ?? false;
@@ -162,7 +163,7 @@ export function handleMessages(pane: Pane, whole: Whole, used: () => void): vsco
     try {
       if (isShown(message)) {
         await (handlers[message.type] as (m: FromPage) => unknown)(message);
-      } else if (message.type === 'answer' || message.type === 'shown') {
+      } else if (message.type === 'answer' || message.type === 'always' || message.type === 'shown') {
         pane.notice(t('This question was answered or has expired.'));
       } else if (message.type === 'edit' || message.type === 'withdraw' || message.type === 'hurry') {
         pane.notice(t('The agent has this already.'));

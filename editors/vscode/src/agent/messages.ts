@@ -125,6 +125,8 @@ const shapes = {
   shown: { run: id, question: id },
   /** The id of an option, or any text where there are none or besides them; typed is the word for what can't be undone. */
   answer: { run: id, question: id, answer: words, reason: maybe(words), typed: maybe(id) },
+  /** A yes for good, once the server has shown what that would have done. */
+  always: { run: id, question: id, scope: one('workspace', 'user') },
   /** retry has the last prompt heard again; retryNow has a rate limited agent try before its time. */
   control: { run: id, what: one('cancel', 'resume', 'close', 'retry', 'retryNow', 'continue') },
   stopAll: {},

@@ -45,6 +45,8 @@ export class AgentView implements vscode.WebviewViewProvider, vscode.WebviewPane
   /** The runs that have not ended, the newest first. */
   get openRuns(): RunInfo[] { return this.work.runs.list.filter(r => r.state !== 'ended'); }
   readonly agentTitle = (run: RunInfo): string => visible(this.work.runs.agent(run.agent)?.title ?? run.agent);
+  /** The agent that works in a session. */
+  readonly agentOf = (session: string): string | undefined => { const run = this.work.runs.list.find(r => r.session === session); return run && this.agentTitle(run); };
   get onDidAllow(): vscode.Event<void> { return this.work.onDidAllow; }
   private started = 0; // so many runs were there
   private readonly turned = new vscode.EventEmitter<void>();

@@ -124,6 +124,18 @@ export class Work {
     }
   }
 
+  /** The server shows what the rule would have done, and asks. A yes to that is one to the question. */
+  async always(run: string, question: string, scope: 'workspace' | 'user'): Promise<void> {
+    const asked = this.runs.log(run)?.questions.get(question), once = asked?.options?.find(o => o.kind === 'allow_once');
+    if (!asked?.always || !once || asked.irrecoverable) {
+      throw new Error(t('This is none of the answers.'));
+    }
+    await this.ask('sidecar.policy.allowAlways', { rule: asked.always, scope });
+    if (this.runs.log(run)?.questions.has(question)) {
+      await this.answer(run, question, once.id);
+    }
+  }
+
   async control(run: string, what: 'cancel' | 'resume' | 'close' | 'retry' | 'retryNow' | 'continue'): Promise<void> {
     switch (what) {
       case 'cancel': await this.ask('sidecar.agent.cancel', { run }); break;

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Server } from '../client';
 import type { SessionInfo, SessionPort } from '../protocol';
 import { List } from './lists';
+import { openPort } from './ports';
 
 const t = vscode.l10n.t;
 
@@ -25,20 +26,6 @@ export function sessions(server: Server, title: (session: string) => string | un
 export function registerSessions(server: Server, list: List<SessionInfo>): vscode.Disposable {
   return vscode.Disposable.from(
     list.command('sidecar.closeSession', t('Close session'), s => server.execute('sidecar.session.close', { session: s.session })),
-    list.command('sidecar.openPort', t('Open port of an agent'), s => openPort(server, s.session)),
+    list.command('sidecar.openPort', t('Open port of an agent'), async s => openPort(server, (await server.execute<{ ports: SessionPort[] }>('sidecar.session.ports', { session: s.session })).ports)),
   );
-}
-
-/** Shows a page that a program of a session serves; the server asks first. */
-async function openPort(server: Server, session: string): Promise<void> {
-  const { ports } = await server.execute<{ ports: SessionPort[] }>('sidecar.session.ports', { session });
-  if (ports.length === 0) {
-    void vscode.window.showInformationMessage(t('No program of this session listens on a port of its own localhost.'));
-    return;
-  }
-  const items = ports.map(p => ({ label: String(p.port), description: p.program, detail: p.opened, p }));
-  const chosen = await vscode.window.showQuickPick(items, { title: t('Open port of an agent') });
-  if (!chosen) { return; }
-  const url = chosen.p.opened ?? (await server.execute<{ url: string }>('sidecar.session.openPort', { session, port: chosen.p.port })).url;
-  await vscode.env.openExternal(vscode.Uri.parse(url, true));
 }

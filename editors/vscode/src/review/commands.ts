@@ -52,6 +52,7 @@ export class Review {
       'sidecar.rejectChecked': () => this.reject(selectionOf(this.tree.checkedNodes(), this.pending.list.revision)),
       'sidecar.acceptOutput': (n?: Node, many?: Node[]) => this.output.decide('accept', many ?? (n ? [n] : [])),
       'sidecar.dropOutput': (n?: Node, many?: Node[]) => this.output.decide('drop', many ?? (n ? [n] : [])),
+      'sidecar.buildOutput': (n?: Node, many?: Node[]) => this.output.decide('build', many ?? (n ? [n] : [])),
       'sidecar.acceptFile': (uri?: vscode.Uri) => this.file('accept', uri),
       'sidecar.rejectFile': (uri?: vscode.Uri) => this.file('reject', uri),
       'sidecar.acceptFileInTitle': (uri?: vscode.Uri) => this.file('accept', uri), // a title shows the keys of a command below its words

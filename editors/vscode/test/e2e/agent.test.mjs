@@ -537,3 +537,27 @@ test('a prompt of our own agent is rewound with the files, and that is undone', 
   await shows('It is good.');
   await me.agent('sidecar.review.reject', { uris: ['other.txt', 'copied.txt'].map(n => `file://${file(n)}`) });
 });
+
+test('a command of our own agent is allowed for good, once the proof is shown', async () => {
+  const rules = () => JSON.parse(fs.readFileSync(`${box.home}/.config/sidecar/settings.json`, 'utf8')).commandRules;
+  await me.command('SideCar: Focus Agent');
+  await me.clearMessages();
+  await me.pick('SideCar: New Agent Run', 'SideCar Agent');
+  await eventually('its run', async () => /SideCar Agent/.test(await (await view()).locator('.head-agent').innerText()) && await (await view()).locator('.own-head').count() === 0);
+  await say('Make a directory');
+  let turn = await thinks.next();
+  turn.call(['run_command', { command: 'mkdir -p made' }]);
+  await shows('mkdir -p made');
+  await choose('Other answers', 'Always allow `mkdir …` everywhere…');
+  await me.toast('mkdir').waitFor();
+  assert.match(await me.text(me.toast('mkdir')), /would have|days|asked/);
+  assert.equal(rules(), undefined, 'nothing is written before a yes');
+  await me.shot('own-always');
+  await me.toast('mkdir').locator('.monaco-button', { hasText: /^Allow$/ }).click();
+  turn = await thinks.next();
+  assert.deepEqual(rules().map(r => [r.prefix, r.decision]), [[['mkdir'], 'allow']]);
+  turn.call(['run_command', { command: 'mkdir -p more' }]); // nobody is asked
+  turn = await thinks.next();
+  turn.say('Both are made.');
+  await shows('Both are made.');
+});

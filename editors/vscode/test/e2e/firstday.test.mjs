@@ -135,6 +135,34 @@ test('the first command is allowed with the pattern that is shown; what looks li
   assert.match((await run('ls -d made more')).content, /made\nmore/);
 });
 
+test('held output is built again by a command of the person\'s, which is shown before it runs', async () => {
+  fs.writeFileSync(path.join(box.ws, '.gitignore'), 'out/\n');
+  const call = run('mkdir -p out && echo theirs > out/built');
+  await me.dialog.locator('.monaco-button', { hasText: 'Allow Once' }).click();
+  assert.equal((await call).ok, true);
+  const row = me.row('1 file'), field = page.locator('.quick-input-widget input.input'), again = async line => {
+    await eventually('the field', async () => {
+      await me.inline(row, 'Build Again');
+      return eventually('it', () => field.isVisible(), 5000).catch(() => false);
+    });
+    await me.type(line);
+    await eventually('what will run', async () => (await me.text(me.dialog)).includes(line.slice(0, 20)) && /take the place of the output/.test(await me.text(me.dialog)));
+  };
+  await row.waitFor();
+  await me.shot('build-again');
+  await again('mkdir -p out && echo mine > out/built');
+  await me.shot('build-again-dialog');
+  await me.dialog.locator('.monaco-button', { hasText: 'Cancel' }).click();
+  await me.dialog.waitFor({ state: 'hidden' });
+  assert.ok(!there('out/built'), 'nothing ran');
+  await again('mkdir -p out && echo mine > out/built');
+  await me.dialog.locator('.monaco-button', { hasText: /^Build$/ }).click();
+  await eventually('the build', async () => disk('out/built') === 'mine\n');
+  await eventually('nothing is held', async () => (await me.agent('sidecar.review.output', { action: 'list' })).entries.length === 0);
+  await me.notified('has built it again');
+  await me.clearMessages();
+});
+
 test('a server of the user\'s that the sandbox hides from itself is shown its files, after a question that names them', async t => {
   const listed = async () => (await me.agent('sidecar.mcp.list')).servers.find(s => s.name === 'mine');
   await eventually('its start', async () => ['connected', 'failed'].includes((await listed())?.state));

@@ -148,6 +148,24 @@ test('a question of the server stands above the runs', async () => {
   await me.clearMessages();
 });
 
+test('a port that a program of an agent listens on is offered while it does', async t => {
+  if (!fs.existsSync('/usr/bin/perl')) { t.skip('nothing here listens in a few words'); return; }
+  const session = (await me.agent('sidecar.agent.runs', {})).runs[0].session, ports = me.status('ports');
+  const call = me.call('run_command', { command: "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(127.0.0.1), LocalPort => 3000, Listen => 5) or die; $s->accept while 1'", background: true }, session);
+  await me.dialog.locator('.monaco-button', { hasText: 'Allow Once' }).click();
+  const started = await call;
+  assert.equal(started.ok, true, started.content);
+  await me.shows('ports', /Open :3000 of ada/);
+  await me.shot('port');
+  await me.click(ports, 'the question', () => me.dialog.isVisible());
+  assert.match(await me.text(me.dialog), /Open port 3000[\s\S]*your network/);
+  await me.press('Enter'); // Deny
+  await me.notified('the port was not opened');
+  await me.clearMessages();
+  assert.equal((await me.call('command_kill', { id: 'bg1' }, session)).ok, true);
+  await ports.waitFor({ state: 'hidden' });
+});
+
 test('in a narrow window a diff that is opened puts the agent\'s bar away, and in a wide one it stays', async () => {
   await me.command('View: Close All Editors');
   await me.unfold(me.row('count').first()).catch(() => {});

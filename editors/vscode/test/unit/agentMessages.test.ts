@@ -18,7 +18,7 @@ test('anything else from the page is refused', () => {
     { type: 'follow', run: 'r'.repeat(1001) },
     { type: 'prompt', run: 'r', text: 'x', when: 'now', chips: [] }, { type: 'prompt', run: 'r', text: 'x', when: 'queue', chips: [1] }, { type: 'prompt', run: 'r', text: 'x', when: 'queue', chips: Array(101).fill('c') },
     { type: 'attachImage', name: 'x', mime: 'image/svg+xml', data: '' }, { type: 'control', run: 'r', what: 'fork' }, { type: 'do', what: 'workbench.action.quit' },
-    { type: 'answer', run: 'r', question: 'q1' }, { type: 'fork' }, { type: 'fork', run: 'r', at: -1 }, { type: 'set', detail: 'all' }, { type: 'consent', agent: 'a', yes: 'yes' },
+    { type: 'answer', run: 'r', question: 'q1' }, { type: 'always', run: 'r', question: 'q1' }, { type: 'always', run: 'r', question: 'q1', scope: 'machine' }, { type: 'fork' }, { type: 'fork', run: 'r', at: -1 }, { type: 'set', detail: 'all' }, { type: 'consent', agent: 'a', yes: 'yes' },
     { type: 'image', run: 'r', image: 'x' }, { type: 'image', run: 'r', image: 7, large: true }, { type: 'image', run: 'r', image: 'x', large: 1 },
     { type: 'stopCommand', run: 'r' }, { type: 'stopCommand', run: 'r', call: 7 },
   ]) {

@@ -164,7 +164,7 @@ test('read in parts, backwards, or live, a run has the same rows', () => {
 
 test('members of the wrong type are left out, and nothing throws', () => {
   const wrong: unknown[] = [7, 'x', true, null, [], {}, [[]], [null], { call: 1 }, -1, NaN];
-  const members = ['message', 'role', 'delta', 'text', 'call', 'state', 'reason', 'retryAt', 'attempt', 'question', 'options', 'expiresAt', 'irrecoverable', 'answer', 'items', 'plan', 'usage', 'child', 'raw', 'time', 'title'];
+  const members = ['message', 'role', 'delta', 'text', 'call', 'state', 'reason', 'retryAt', 'attempt', 'question', 'options', 'expiresAt', 'irrecoverable', 'always', 'answer', 'items', 'plan', 'usage', 'child', 'raw', 'time', 'title'];
   const kinds = ['run.start', 'step.start', 'text', 'thought', 'call.proposed', 'call.decided', 'call.started', 'call.output', 'call.finished', 'note', 'steer', 'plan', 'usage', 'state', 'compaction', 'child', 'question', 'answered', 'queue', 'run.end', 'constructor', '__proto__'];
   const m = new Model('r');
   let seq = 0;

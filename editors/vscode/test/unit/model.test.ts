@@ -237,7 +237,7 @@ test('no button for edits stands at output', () => {
     const [, pattern, exact] = /viewItem (?:=~ \/(.*)\/|== (\w+))$/.exec(m.when)!;
     return pattern ? new RegExp(pattern).test(item) : exact === item;
   }).map(m => m.command))];
-  assert.deepEqual(at('output'), ['sidecar.acceptOutput', 'sidecar.dropOutput']);
+  assert.deepEqual(at('output'), ['sidecar.acceptOutput', 'sidecar.buildOutput', 'sidecar.dropOutput']);
   assert.deepEqual(at('outputFile'), []);
   assert.ok(at('file').includes('sidecar.reject') && !at('file').includes('sidecar.acceptOutput'));
 });

@@ -35,7 +35,7 @@ func TestOwnAgent(t *testing.T) {
 	}
 	turn.CallOwn("run_command", e2e.Object{"command": "cp a.txt b.txt && cat b.txt"})
 	q := c.Asked()
-	if !strings.Contains(q.Text, "cp a.txt b.txt") || q.Call == nil || len(q.Options) < 2 {
+	if !strings.Contains(q.Text, "cp a.txt b.txt") || q.Call == nil || len(q.Options) < 2 || q.Always != nil {
 		t.Errorf("people are asked %+v", q)
 	}
 	c.Reply(q, "allow_once")
@@ -44,6 +44,9 @@ func TestOwnAgent(t *testing.T) {
 	}
 	turn.CallOwn("run_command", e2e.Object{"command": "touch x"})
 	q = c.Asked()
+	if q.Always == nil || !slices.Equal(q.Always.Prefix, []string{"touch"}) || q.Always.Decision != "allow" {
+		t.Errorf("a yes can become %+v", q.Always)
+	}
 	c.Reply(q, "reject_once")
 	if turn = e2e.Next(t, model); !strings.Contains(turn.Result, "did not allow") {
 		t.Errorf("after a no it reads %q", turn.Result)

@@ -3,9 +3,6 @@ package world_test
 import (
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,16 +11,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
-
-// asker builds a program into a directory that listens, and asks.
-func asker(t *testing.T, dir string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "asker"), "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/testdata/init")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatal(err, string(out))
-	}
-}
 
 // opened opens sessions.
 func opened(r *e2e.Rig, names ...string) {
@@ -42,7 +29,7 @@ func asks(port int) string {
 func TestSessionsHaveLocalhosts(t *testing.T) {
 	slow.Test(t)
 	dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n", "package.json": "{}"})
-	asker(t, dir)
+	e2e.Asker(t, dir)
 	r := e2e.WorldIn(t, dir)
 	opened(r, "one", "two")
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,6 +2,8 @@ package world_test
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/server/commands"
@@ -40,7 +43,7 @@ func get(t *testing.T, at, host string) (status int, body string) {
 func TestOpenPort(t *testing.T) {
 	slow.Test(t)
 	dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n"})
-	asker(t, dir)
+	e2e.Asker(t, dir)
 	r := e2e.WorldIn(t, dir)
 	opened(r, "one", "two")
 	list := func() commands.PortList {
@@ -166,7 +169,7 @@ func TestOpenPort(t *testing.T) {
 func TestPortCommand(t *testing.T) {
 	slow.Test(t)
 	dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n"})
-	asker(t, dir)
+	e2e.Asker(t, dir)
 	server := program.ServerAnywhere(t)
 	r := e2e.RunIn(t, dir) // a process of its own: what descends from a server is no person's
 	if out, err := r.AsPerson(server, "port", "list"); err != nil || !strings.Contains(out, "No program") {
@@ -200,5 +203,53 @@ func TestPortCommand(t *testing.T) {
 	}
 	if status, _ := get(t, "127.0.0.1:"+u.Port(), u.Host); status != 0 {
 		t.Error("it is open still")
+	}
+}
+
+// TestPortsAreTold: an editor that wants it hears when a program begins and ends listening. The
+// control is one that does not want it.
+func TestPortsAreTold(t *testing.T) {
+	slow.Test(t)
+	for _, wants := range []bool{true, false} {
+		can := fakeeditor.Usual()
+		can.Experimental.Sidecar.Ports = wants
+		dir := e2e.WorldProject(t, "auto", map[string]string{"a.txt": "one\n"})
+		e2e.Asker(t, dir)
+		r := e2e.RunWith(t, dir, fakeeditor.Options{Capabilities: can})
+		told := func(rec *fakeeditor.Record) (all []commands.PortList) {
+			for _, m := range rec.Notifications {
+				var list commands.PortList
+				if m.Method == "sidecar/ports" && json.Unmarshal(m.Params, &list) == nil {
+					all = append(all, list)
+				}
+			}
+			return all
+		}
+		hears := func(what string, ok func([]commands.PortList) bool) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if err := r.Await(ctx, what, func(rec *fakeeditor.Record) bool { return ok(told(rec)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if res := r.Tool("run_command", e2e.Object{"command": "sleep 1; exec ./asker http 127.0.0.1:3000 page", "background": true}); !res.OK {
+			t.Fatal(res.Content)
+		}
+		if !wants {
+			e2e.Until(t, "nobody listens", func() bool {
+				return len(e2e.Command[commands.PortList](r, "sidecar.session.ports", e2e.Object{}).Ports) > 0
+			})
+		} else {
+			hears("a port", func(all []commands.PortList) bool {
+				return len(all) == 1 && len(all[0].Ports) == 1 && all[0].Ports[0].Port == 3000 && all[0].Ports[0].Program == "asker" && all[0].Ports[0].Session == "default"
+			})
+		}
+		r.Tool("command_kill", e2e.Object{"id": "bg1"})
+		if wants {
+			hears("its end", func(all []commands.PortList) bool { return len(all) == 2 && len(all[1].Ports) == 0 })
+		} else if rec := r.Record(); len(told(&rec)) > 0 {
+			t.Errorf("it hears %+v", told(&rec))
+		}
 	}
 }

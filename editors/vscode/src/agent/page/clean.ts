@@ -37,6 +37,11 @@ function cleanImage(i: Bag): Image | undefined {
   return end && i.mime === kinds[end] && width && height && bytes ? given({ image: i.image as string, mime: i.mime as string, bytes, width, height, alt: text(i.alt, 200) }) : undefined;
 }
 
+function cleanRule(r: Bag): AgentEvent['always'] {
+  const prefix = Array.isArray(r.prefix) ? r.prefix.slice(0, 100).filter(w => typeof w === 'string').map(w => w.slice(0, 200)) : [];
+  return prefix.length > 0 ? given({ prefix, decision: id(r.decision) ?? '', rest: id(r.rest) }) : undefined;
+}
+
 /** The event with what of it has the right type; undefined for what is none. */
 export function clean(v: unknown): AgentEvent | undefined {
   if (!bag(v) || typeof v.run !== 'string' || !Number.isSafeInteger(v.seq) || (v.seq as number) < 0 || typeof v.kind !== 'string') {
@@ -50,6 +55,7 @@ export function clean(v: unknown): AgentEvent | undefined {
     state: (['idle', 'running', 'waiting', 'paused', 'ended'] as const).find(s => s === v.state), reason: id(v.reason), retryAt: id(v.retryAt), attempt: size(v.attempt),
     question: id(v.question), expiresAt: id(v.expiresAt), irrecoverable: v.irrecoverable === true || undefined, custom: v.custom === true || undefined, answer: text(v.answer, most.title), by: id(v.by),
     options: list(v.options, most.options, o => typeof o.id === 'string' ? given({ id: o.id.slice(0, most.id), label: text(o.label, 200) ?? o.id.slice(0, 200), kind: id(o.kind) }) : undefined),
+    always: bag(v.always) ? cleanRule(v.always) : undefined,
     items: list(v.items, 100, i => typeof i.item === 'string' ? given({ item: i.item, text: text(i.text) ?? '', attachments: list(i.attachments, 100, a => typeof a.kind === 'string' ? given({ kind: a.kind, uri: id(a.uri) }) : undefined) }) : undefined),
     images: list(v.images, 100, cleanImage),
     paused: v.paused === true || undefined,

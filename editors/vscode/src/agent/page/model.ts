@@ -30,6 +30,8 @@ export interface CallEntry extends Base {
 }
 export interface Question extends Base {
   kind: 'question'; id: string; text: string; options: Option[]; call?: Call; expiresAt?: number; irrecoverable: boolean; custom: boolean;
+  /** How commands begin that a rule can allow for good. */
+  always?: string;
   answer?: string; by?: string; closed: boolean;
 }
 export interface Plan extends Base { kind: 'plan'; plan: PlanEntry[]; changed: Set<number> }
@@ -299,6 +301,7 @@ export class Model {
     const q = this.add<Question>({
       ...base(`q:${id}`), kind: 'question', id, text: e.text ?? '', options: e.options ?? [], call: e.call,
       expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, custom: e.custom ?? false, closed: false,
+      always: e.irrecoverable ? undefined : e.always?.prefix.join(' '),
     });
     this.open.set(id, q);
     if (e.call) {

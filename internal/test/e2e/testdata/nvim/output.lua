@@ -60,6 +60,24 @@ T.await(function() return last() == 'sidecar: moved to the workspace: 3 files' e
 T.ok(#asked == 4 and asked[4]:find('tool/more', 1, true) and not asked[3]:find('tool/more', 1, true), 'once all of it was named')
 T.ok(there('node_modules/tool/run') and there('node_modules/tool/more'), 'and it is on the disk')
 
+run('plain', 'mkdir -p out && echo theirs > out/d.o')
+local typed
+vim.ui.input = function(opts, done) asked.default = opts.default; done(typed) end
+typed, answer = 'mkdir -p out && echo mine > out/d.o', 'Cancel'
+vim.cmd('SidecarOutputBuild plain')
+T.await(function() return asked[#asked]:find('Run `' .. typed .. '` over', 1, true) end, 'it says what will run')
+T.ok(#entries() == 1 and not there('out/d.o'), 'no is no')
+typed, answer = 'exit 7', nil
+vim.cmd('SidecarOutputBuild plain')
+T.await(function() return last():find('exit 7 failed with exit code 7', 1, true) end, 'a build that fails says so')
+T.await(function() return vim.bo.filetype == 'text' end, 'and its output is shown')
+vim.cmd('close')
+T.ok(#entries() == 1 and not there('out/d.o'), 'and takes nothing')
+typed = 'mkdir -p out && echo mine > out/d.o'
+vim.cmd('SidecarOutputBuild plain')
+T.await(function() return last() == 'sidecar: moved to the workspace: 1 file' end, 'a build is taken: ' .. last())
+T.ok(asked.default == 'exit 7' and vim.fn.readfile('out/d.o')[1] == 'mine' and #entries() == 0, 'in the place of what was held')
+
 run('plain', 'echo other > out/b.o; echo new > out/c.o')
 vim.fn.writefile({ 'mine' }, 'out/b.o')
 vim.cmd('SidecarOutputAccept plain')

@@ -51,11 +51,15 @@ export function Ask({ app, q }: { app: App; q: Question }) {
   const rest = options.filter(o => !shown.includes(o));
   const long = command.split('\n').length > 6 || command.length > 600;
   const locked = q.irrecoverable && typed !== confirmWord;
+  const run = app.run, about = run && shownOf(run, q.call?.uri);
   const menu: MenuItem[] = [
     ...rest.map(o => ({ label: visible(o.label), run: () => answer(app, q, o.id) })),
+    ...(q.always && run ? (['workspace', 'user'] as const).map(scope => ({
+      label: scope === 'user' ? t('Always allow `{0} …` everywhere…', visible(q.always!)) : t('Always allow `{0} …` in this workspace…', visible(q.always!)),
+      run: () => app.send({ type: 'always', run, question: q.id, scope }),
+    })) : []),
     ...(deny ? [{ label: t('Deny with Reason'), run: () => { setReason(''); } }] : []),
   ];
-  const run = app.run, about = run && shownOf(run, q.call?.uri);
   const give = (o: Option) => answer(app, q, o.id, q.irrecoverable && !o.kind?.startsWith('reject') ? { typed } : {});
   return (
     <div class={`ask ${app.asked?.id === q.id ? 'first' : ''}`} role="group" aria-label={t('Question: {0}', title)} data-question={q.id}>
