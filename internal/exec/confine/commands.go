@@ -46,6 +46,12 @@ func (c Commands) Isolate(ctx context.Context, r shell.Run) (shell.Process, erro
 
 // Start starts a command, confined as the settings say.
 func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error) {
+	return start(ctx, c, r, r.Unasked)
+}
+
+// start has the command in its session's own home, or in the project's; of the latter it
+// has the directories of shared in any case.
+func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...homeDir) (shell.Process, error) {
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
@@ -71,6 +77,11 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	}
 	if r.Unasked {
 		if err := stillComplete(ctx, c.Confiner, r); err != nil {
+			return nil, err
+		}
+	}
+	if own {
+		if err := haveOwnHome(c.Confiner, &spec, r.Session, append(stateOf(r.Session), shared...)...); err != nil {
 			return nil, err
 		}
 	}

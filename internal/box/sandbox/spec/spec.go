@@ -53,6 +53,9 @@ type Spec struct {
 	// mount of their own. They take bubblewrap, as Merged does.
 	Layers []Layer
 
+	// HomeDirs are directories in the home that come from elsewhere. They take bubblewrap.
+	HomeDirs []HomeDir
+
 	// HomeVariable names a variable in which the command finds Home, at every
 	// level. "" is none.
 	HomeVariable string
