@@ -133,7 +133,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
 	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
+		p.meter = follow(c.Confiner, r, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
 }

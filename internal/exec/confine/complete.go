@@ -87,8 +87,8 @@ func noSockets(s *socketFiles, dirs []string) effects.Condition {
 	if err != nil {
 		return fails(name, "it is not known which sockets the machine has: %v", err)
 	}
-	if at := s.inSight(tables, dirs); at != "" {
-		return fails(name, "a server of this machine listens at %s, which commands see", at)
+	if at := s.inSight(tables, dirs); len(at) > 0 {
+		return fails(name, "a server of this machine listens at %s, which commands see", at[0])
 	}
 	return holds(name, "no server of this machine is in sight")
 }
@@ -140,21 +140,54 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 	return holds(name, tools.Count(hidden, "file")+" hidden"+why)
 }
 
-// opened is what has come in sight of a command about which nobody was asked, since it
-// started: a server of the machine, or secrets in git's history besides those in hidden.
-func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) string {
-	if lacks := effects.Lacks([]effects.Condition{noSockets(&c.sockets, visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
-		return lacks
+// opened are the things that have come in sight of a command about which nobody was asked,
+// since it started: servers of the machine, files that may hold secrets, or secrets in git's
+// history besides those in hidden.
+func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (found []string) {
+	set := c.o.Settings.Now()
+	if tables, err := socketTables(); err == nil {
+		for _, at := range c.sockets.inSight(tables, visible(set, spec.Root)) {
+			found = append(found, "sockets: a server of this machine listens at "+at+", which it sees")
+		}
 	}
 	level, err := c.Level()
 	if err != nil {
-		return ""
+		return found
 	}
-	dirs, why := c.pasts.secrets(ctx, level, spec)
-	if why == notSearched || !slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
-		return ""
+	// What it started with has masks; of what has come since, the overlay shows it all.
+	now := base(set, spec.Root)
+	files, err := c.surroundings(ctx, &now)
+	if err != nil {
+		return append(found, "secrets: it is not known any more what must be hidden: "+err.Error())
 	}
-	return "secrets: " + why
+	masks := map[string]bool{}
+	for _, path := range slices.Concat(spec.Hidden, spec.Sealed) {
+		masks[path] = true
+	}
+	for _, path := range files {
+		if !masked(masks, path, spec.Root) {
+			found = append(found, "secrets: "+path+" may hold some, and was not there before")
+		}
+	}
+	now.ReadOnly, now.Writable = spec.ReadOnly, spec.Writable
+	dirs, why := c.pasts.secrets(ctx, level, &now)
+	if why != notSearched && slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
+		found = append(found, "secrets: "+why)
+	}
+	return found
+}
+
+// masked reports whether a path is one of masks, or in one that is a directory.
+func masked(masks map[string]bool, path, root string) bool {
+	for ; box.Within(path, root); path = filepath.Dir(path) {
+		if masks[path] {
+			return true
+		}
+		if path == root {
+			break
+		}
+	}
+	return false
 }
 
 // stillComplete makes sure that a command about which nobody was asked starts in a complete

@@ -3,6 +3,8 @@ package confine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,13 +99,13 @@ type meter struct {
 	ended atomic.Pointer[string] // why it was ended
 
 	// opened is what it could reach by now outside of its session; nil: nothing.
-	opened func() string
+	opened func() []string
 
 	settled chan struct{} // closed when all is booked
 }
 
 // follow begins to follow a command.
-func follow(c *Confiner, r shell.Run, cmd metered, opened func() string) *meter {
+func follow(c *Confiner, r shell.Run, cmd metered, opened func() []string) *meter {
 	m := &meter{spending: &c.spending, cmd: cmd, session: r.Session, back: r.Stays, opened: opened}
 	if !c.box.LimitsMemory() {
 		m.memory = c.spending.may.memory
@@ -129,7 +131,7 @@ func (m *meter) follow() {
 	defer tick.Stop()
 	may := m.spending.may
 	var spent, booked, allowed time.Duration
-	seen := "" // what has opened, of which a person knows
+	seen := map[string]bool{} // what has opened, of which a person knows
 	book := func() (cpu time.Duration, memory int64, over bool) {
 		cpu, memory, _ = m.cmd.Usage()
 		more := max(cpu-booked, 0) // it falls where nobody waited for a process that has ended
@@ -164,9 +166,13 @@ func (m *meter) follow() {
 			m.ask(fmt.Sprintf("it has used %v of processor time, and nobody was asked about it", cpu.Round(time.Second)))
 			allowed = cpu
 		case m.opened != nil:
-			if now := m.opened(); now != "" && now != seen {
-				m.ask("something could leave its session since it started (" + now + ")")
-				seen = now
+			fresh := slices.DeleteFunc(m.opened(), func(what string) bool { return seen[what] })
+			if len(fresh) == 0 {
+				continue
+			}
+			m.ask("something could leave its session since it started (" + strings.Join(fresh, "; ") + ")")
+			for _, what := range fresh {
+				seen[what] = true
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestMeter(t *testing.T) {
 		session time.Duration // what the session has used already
 		answers []error
 		nobody  bool
-		opened  []string // what each look finds; the last one stays
+		opened  []string // what each look finds, in words; the last one stays
 		ended   string
 		asked   int
 	}{
@@ -72,9 +72,9 @@ func TestMeter(t *testing.T) {
 		{name: "no", answers: []error{errors.New("no")}, asked: 1, ended: "10m0s"},
 		{name: "nobody", nobody: true, ended: "nobody let it go on"},
 		{name: "the session's hour", session: 58 * time.Minute, answers: []error{errors.New("no")}, asked: 1, ended: "1h0m0s"},
-		{name: "opened, yes", cmd: &burner{ends: 5}, opened: []string{"", "sockets: one"}, answers: []error{nil}, asked: 1},
-		{name: "opened twice", cmd: &burner{ends: 7}, opened: []string{"", "sockets: one", "sockets: two"}, answers: []error{nil, errors.New("no")}, asked: 2, ended: "sockets: two"},
-		{name: "opened, no", opened: []string{"secrets: .env"}, answers: []error{errors.New("no")}, asked: 1, ended: "secrets: .env"},
+		{name: "opened, yes", cmd: &burner{ends: 5}, opened: []string{"", "socket:one"}, answers: []error{nil}, asked: 1},
+		{name: "opened twice", cmd: &burner{ends: 7}, opened: []string{"", "socket:one", "socket:one socket:two"}, answers: []error{nil, errors.New("no")}, asked: 2, ended: "(socket:two)"},
+		{name: "opened, no", opened: []string{"secret:.env"}, answers: []error{errors.New("no")}, asked: 1, ended: "secret:.env"},
 		{name: "memory", cmd: &burner{memory: 2 << 30}, ended: "memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestMeter(t *testing.T) {
 				m.goOn = nil
 			}
 			if opened := c.opened; opened != nil {
-				m.opened = func() string {
-					now := opened[0]
+				m.opened = func() []string {
+					now := strings.Fields(opened[0])
 					opened = opened[min(1, len(opened)-1):]
 					return now
 				}
@@ -194,10 +194,10 @@ func TestInSight(t *testing.T) {
 		}
 		table := "Num       RefCount Protocol Flags    Type St Inode Path\nffff: 00000002 00000000 00010000 0001 01 12345 " + at + "\n"
 		var files socketFiles
-		if got := files.inSight(table, []string{dir}); (got != "") != want {
+		if got := files.inSight(table, []string{dir}); (len(got) > 0) != want {
 			t.Errorf("%s: %q", at, got)
 		}
-		if got := files.inSight(table, []string{dir + "/other"}); got != "" {
+		if got := files.inSight(table, []string{dir + "/other"}); len(got) > 0 {
 			t.Errorf("%s out of sight: %q", at, got)
 		}
 	}

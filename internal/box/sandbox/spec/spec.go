@@ -32,6 +32,9 @@ type Spec struct {
 	// then. nil: commands see the file itself.
 	Settings func(file string) (shown []byte, decides []string)
 
+	// Bundles are files in Root that may be bundles of git's. They are not hidden.
+	Bundles []string
+
 	// Included are files that such settings include: commands see of them what Settings says.
 	Included []string
 
