@@ -94,6 +94,9 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	if err != nil {
 		return nil, err
 	}
+	if r.Unasked && run == nil {
+		return nil, &box.RefusedError{Why: "nobody was asked about it, and it would change the disk: " + why}
+	}
 	if hides {
 		spec.withoutPast(past)
 	}

@@ -27,7 +27,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(c), noSockets(&c.sockets, visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+		noWayOut(c), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
 	}
 }
 
@@ -108,6 +108,19 @@ func visible(set *config.Settings, root string) []string {
 	return real
 }
 
+// inView are the directories of the machine that commands see as they are, with the
+// repositories that folders are linked working trees of.
+func inView(ctx context.Context, c *Confiner, set *config.Settings, folders []string) []string {
+	dirs := visible(set, c.o.Root)
+	for _, folder := range folders {
+		repo, err := c.o.Repos.Open(ctx, folder)
+		if err == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") && !slices.Contains(dirs, repo.CommonDir) {
+			dirs = append(dirs, repo.CommonDir)
+		}
+	}
+	return dirs
+}
+
 func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Use) effects.Condition {
 	const name = "secrets"
 	if !level.Hides() {
@@ -146,7 +159,7 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (found []string) {
 	set := c.o.Settings.Now()
 	if tables, err := socketTables(); err == nil {
-		for _, at := range c.sockets.inSight(tables, visible(set, spec.Root)) {
+		for _, at := range c.sockets.inSight(tables, inView(ctx, c, set, c.o.Folders)) {
 			found = append(found, "sockets: a server of this machine listens at "+at+", which it sees")
 		}
 	}
