@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,11 +76,22 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	if err == nil && level.Hides() && (hides || r.Looks != "") {
 		past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
 	}
+	spends := payer(c.Confiner, r.Session)
 	if r.Unasked {
 		if err := stillComplete(ctx, c.Confiner, r); err != nil {
 			return nil, err
 		}
+		// Several may have been decided on at once, before one of them had begun.
+		if r.Stays && !c.spending.reserve(spends) {
+			return nil, &box.RefusedError{Why: fmt.Sprintf("nobody was asked about it, and %d commands run in the background; end one, or run it again, and a person is asked", c.spending.may.background)}
+		}
 	}
+	metered := false
+	defer func() {
+		if r.Unasked && r.Stays && !metered {
+			c.spending.release(spends)
+		}
+	}()
 	if own {
 		if err := haveOwnHome(c.Confiner, &spec, r.Session, append(stateOf(r.Session), shared...)...); err != nil {
 			return nil, err
@@ -135,8 +147,8 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
-	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
+	if metered = r.Unasked; metered {
+		p.meter = follow(c.Confiner, r, spends, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
 }

@@ -27,7 +27,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(c), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+		noWayOut(c), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(payer(c, use.Session), use.Background),
 	}
 }
 

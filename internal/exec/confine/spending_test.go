@@ -5,10 +5,11 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -106,6 +107,7 @@ func TestMeter(t *testing.T) {
 					return now
 				}
 			}
+			s.reserve("one")
 			m.begin()
 			<-b.done
 			<-m.settled
@@ -127,24 +129,70 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// TestReserve: of commands that begin at once in the background no more run than may.
+func TestReserve(t *testing.T) {
+	s := &spending{may: defaultAllowance()}
+	var all sync.WaitGroup
+	var ran atomic.Int32
+	for range 40 {
+		all.Go(func() {
+			if s.reserve("one") {
+				ran.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := ran.Load(); n != 8 {
+		t.Errorf("%d run", n)
+	}
+	if s.release("one"); !s.reserve("one") || s.reserve("one") || !s.reserve("two") {
+		t.Error("a place is not given back, or is another session's")
+	}
+}
+
+type anyMode struct{}
+
+func (anyMode) DefaultMode() string    { return "" }
+func (anyMode) ValidMode(string) bool  { return true }
+func (anyMode) Budget() session.Budget { return session.Budget{} }
+
+// TestPayer: commands of sub-agents spend what their caller's session may.
+func TestPayer(t *testing.T) {
+	store := session.NewStore(session.Options{Settings: anyMode{}, Root: func(string) (string, error) { return t.TempDir(), nil }})
+	for id, under := range map[string]string{"child": session.Default, "other": ""} {
+		if _, err := store.Open(session.OpenRequest{ID: id, Under: under}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Open(session.OpenRequest{ID: "below", Under: "child"}); err != nil {
+		t.Fatal(err)
+	}
+	c := &Confiner{o: Options{Sessions: store}}
+	for of, want := range map[string]string{"below": session.Default, "child": session.Default, session.Default: session.Default, "other": "other", "": ""} {
+		if got := payer(c, of); got != want {
+			t.Errorf("%q spends what %q may, want %q", of, got, want)
+		}
+	}
+}
+
 // TestBounds: what a session has spent shows before its next command.
 func TestBounds(t *testing.T) {
 	c := &Confiner{spending: spending{may: defaultAllowance()}}
-	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+	if x := c.spending.bounds("one", false); !x.Holds {
 		t.Errorf("the control: %+v", x)
 	}
 	c.spending.with("one", func(a *account) { a.cpu, a.back = time.Hour, 8 })
-	if x := c.spending.bounds(effects.Use{Session: "one"}); x.Holds {
+	if x := c.spending.bounds("one", false); x.Holds {
 		t.Errorf("after an hour: %+v", x)
 	}
-	if x := c.spending.bounds(effects.Use{Session: "two"}); !x.Holds {
+	if x := c.spending.bounds("two", false); !x.Holds {
 		t.Errorf("another session: %+v", x)
 	}
 	c.Looked("one")
-	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+	if x := c.spending.bounds("one", false); !x.Holds {
 		t.Errorf("after an answer: %+v", x)
 	}
-	if x := c.spending.bounds(effects.Use{Session: "one", Background: true}); x.Holds {
+	if x := c.spending.bounds("one", true); x.Holds {
 		t.Errorf("a ninth in the background: %+v", x)
 	}
 }
