@@ -139,6 +139,10 @@ func (o *Own) Add(root, lower, on string) (layer spec.Layer, upper string, err e
 		}
 	}
 	mount, err := o.m.o.Box.Overlay(want)
+	if err != nil && want.Between != nil { // a kernel with an index refuses what another overlay writes
+		want.Between = nil
+		mount, err = o.m.o.Box.Overlay(want)
+	}
 	if err != nil {
 		return spec.Layer{}, "", err
 	}

@@ -29,7 +29,25 @@ import (
 // homes are the homes of sessions.
 type homes struct {
 	mu sync.Mutex
-	of map[string]*ownHome
+	of map[homeOf]*ownHome
+}
+
+// homeOf is a session: another one may get its name before all of it has ended.
+type homeOf struct {
+	name  string
+	ended <-chan struct{} // nil: nobody knows
+}
+
+func (h homeOf) over() bool {
+	if h.ended == nil {
+		return true
+	}
+	select {
+	case <-h.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 type ownHome struct {
@@ -47,9 +65,15 @@ type homeDir struct{ in, on string }
 // haveOwnHome gives a command the home of its session. Of the project's home it writes the
 // directories of shared alone.
 func haveOwnHome(c *Confiner, spec *Spec, session string, shared ...homeDir) error {
-	h := c.homes.get(session)
+	of := homeOf{name: session}
+	if c.o.Sessions != nil && session != "" {
+		if s, err := c.o.Sessions.Get(session); err == nil {
+			of.ended = s.Done()
+		}
+	}
+	h := c.homes.get(of)
 	if h.once.Do(func() { h.err = h.begin(c, spec.Home) }); h.err != nil {
-		c.homes.close(session) // the next command tries again
+		c.homes.drop(of) // the next command tries again
 		return &box.RefusedError{Why: "a home for the session's commands can't be made: " + h.err.Error()}
 	}
 	dir, err := os.OpenRoot(spec.Home)
@@ -133,25 +157,39 @@ func (h *ownHome) begin(c *Confiner, home string) (err error) {
 	return nil
 }
 
-func (h *homes) get(session string) *ownHome {
+func (h *homes) get(of homeOf) *ownHome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.of == nil {
-		h.of = map[string]*ownHome{}
+		h.of = map[homeOf]*ownHome{}
 	}
-	if h.of[session] == nil {
-		h.of[session] = &ownHome{}
+	if h.of[of] == nil {
+		h.of[of] = &ownHome{}
 	}
-	return h.of[session]
+	return h.of[of]
 }
 
-// close gives up the home of a session that has ended.
-func (h *homes) close(session string) {
+func (h *homes) drop(of homeOf) {
 	h.mu.Lock()
-	home := h.of[session]
-	delete(h.of, session)
+	home := h.of[of]
+	delete(h.of, of)
 	h.mu.Unlock()
 	home.close()
+}
+
+// close gives up the homes of sessions of a name that have ended.
+func (h *homes) close(session string) {
+	h.mu.Lock()
+	var over []homeOf
+	for of := range h.of {
+		if of.name == session && of.over() {
+			over = append(over, of)
+		}
+	}
+	h.mu.Unlock()
+	for _, of := range over {
+		h.drop(of)
+	}
 }
 
 // closeAll gives up all of them.
