@@ -71,7 +71,7 @@ func TestNoRetries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if state, err := os.ReadFile(filepath.Join(home, stateDir, "s1", "state")); err != nil || strings.Contains(string(state), "RETR") {
+		if state, err := os.ReadFile(filepath.Join(home, StateDir, "s1", "state")); err != nil || strings.Contains(string(state), "RETR") {
 			t.Errorf("%s: %v, %s", c.name, err, state)
 		}
 	}

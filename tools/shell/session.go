@@ -85,7 +85,7 @@ func (sh *shell) end() {
 	}
 	sh.d.Host.Leave(sh.session)
 	if home, err := sh.home(); err == nil {
-		_ = home.RemoveAll(path.Join(stateDir, sh.session)) // nobody asks for it again
+		_ = home.RemoveAll(path.Join(StateDir, sh.session)) // nobody asks for it again
 		home.Close()
 	}
 }
@@ -112,8 +112,9 @@ func readState(home *os.Root, name string, most int64) ([]byte, error) {
 	return home.ReadFile(name) // none of its processes is left that could replace it
 }
 
-// stateDir is where the state of sessions is kept, below the commands' home.
-const stateDir = ".sidecar-shell"
+// StateDir is where the state of sessions is kept, each in a directory of its id, below
+// the commands' home.
+const StateDir = ".sidecar-shell"
 
 // HomeVariable is where a command finds that home, which need not be the one
 // that it is at home in.
@@ -213,7 +214,7 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 }
 
 // state is the directory of the state that commands of a shell leave, below the home.
-func (sh *shell) state(s shells.Shell) string { return path.Join(stateDir, sh.session, s.State()) }
+func (sh *shell) state(s shells.Shell) string { return path.Join(StateDir, sh.session, s.State()) }
 
 // bash is what runs a line between the states of the session in bash.
 // first runs before the line.

@@ -161,7 +161,7 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.run("umask 022; export TOKEN=x")
-	stale := filepath.Join(home, stateDir, "s1", "state.new")
+	stale := filepath.Join(home, StateDir, "s1", "state.new")
 	if err := ownfile.WriteFile(stale, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Errorf("the command's own file: %s", out)
 	}
 	for _, name := range []string{"state", "cwd"} {
-		info, err := os.Stat(filepath.Join(home, stateDir, "s1", name))
+		info, err := os.Stat(filepath.Join(home, StateDir, "s1", name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}

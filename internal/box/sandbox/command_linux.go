@@ -122,10 +122,17 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *keeper.Run, p *rights.Plan, want spec.Sp
 		}
 	}
 	places := slices.Concat(spec.Installed(s.tools.Home), want.ReadOnly, want.Writable, []string{want.Root})
+	home := want.Home
 	for _, l := range want.Layers {
 		places = append(places, filepath.Join(s.tools.Home, l.On))
+		if l.On == "" {
+			home = l.Mount.Path()
+		}
 	}
-	if err := errors.Join(mask.ClearWay(want.Home, s.tools.Home, places), mask.ClearWay(want.Temp, "/tmp", places)); err != nil {
+	for _, l := range want.HomeDirs {
+		places = append(places, filepath.Join(s.tools.Home, l.In))
+	}
+	if err := errors.Join(mask.ClearWay(home, s.tools.Home, places), mask.ClearWay(want.Temp, "/tmp", places)); err != nil {
 		return err
 	}
 	sealed, remove, err := mask.Seal(want.Sealed)

@@ -122,7 +122,7 @@ const (
 // that the user has named.
 func (a *allowing) why(in *osfile.Dir, rel, rest string, info fs.FileInfo) string {
 	for part := range strings.SplitSeq(rel, "/") {
-		if programDirs[strings.ToLower(part)] || dependencyDirs[part] {
+		if low := strings.ToLower(part); programDirs[low] || dependencyDirs[low] {
 			return onSearchPath
 		}
 		if !utf8.ValidString(part) || strings.ContainsFunc(part, unicode.IsControl) {
@@ -220,7 +220,7 @@ var programDirs = words("bin sbin libexec scripts site-packages dist-packages ve
 var programEndings = words(".sh .bash .zsh .fish .ksh .csh .tcsh .command .ps1 .psm1 .psd1 .bat .cmd .vbs .vbe .wsf .wsh .hta " +
 	".py .pyw .pyc .pyo .pyd .pyz .pth .ipynb .rb .pl .pm .php .phar .lua .luac .js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .coffee .el .elc .vim .r .jl .tcl .awk .groovy " +
 	".gradle .kts .kt .scala .clj .exs .ex .erl .beam .go .rs .c .cc .cpp .h .hpp .m .swift .java .cs .fs .sql .nix .scpt .applescript " +
-	".exe .com .scr .msi .dll .sys .so .dylib .a .lib .o .obj .rlib .rmeta .node .wasm .class .jar .war .ear .dex .apk .app .bundle .deb .rpm .pkg .dmg .appimage .desktop .lnk .url .reg .inf .service")
+	".d .hs .ml .nim .zig .dart .pkl .pickle .joblib .pt .exe .com .scr .msi .dll .sys .so .dylib .a .lib .o .obj .rlib .rmeta .node .wasm .class .jar .war .ear .dex .apk .app .bundle .deb .rpm .pkg .dmg .appimage .desktop .lnk .url .reg .inf .service")
 
 // pageEndings are those of what a browser, or an office program, opens and runs.
 var pageEndings = words(".html .htm .xhtml .shtml .mht .mhtml .svg .xsl .xslt .swf .docm .xlsm .pptm .dotm .xlam")

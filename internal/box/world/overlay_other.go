@@ -23,6 +23,23 @@ func (*Manager) Share(root, lower, on string) (layer spec.Layer, upper string, e
 	return layer, "", errNoOverlay
 }
 
+// Own are layers of one session, of which there are none.
+type Own struct{}
+
+// Own says why there is none, as its neighbours do.
+func (*Manager) Own(string) (*Own, error) { return nil, errNoOverlay }
+
+// Plain makes none.
+func (*Own) Plain() (string, error) { return "", errNoOverlay }
+
+// Add adds none.
+func (*Own) Add(root, lower, on string) (layer spec.Layer, upper string, err error) {
+	return layer, "", errNoOverlay
+}
+
+// Close has nothing to give up.
+func (*Own) Close() error { return nil }
+
 func isWhiteout(fs.FileInfo) bool { return false }
 
 func strip(*osfile.Dir) {}

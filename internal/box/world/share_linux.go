@@ -26,7 +26,7 @@ func (m *Manager) Share(root, lower, on string) (layer spec.Layer, upper string,
 	if err != nil {
 		return fail(err)
 	}
-	dir = filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(on, "."), "/", "-"))
+	dir = filepath.Join(dir, layerName(on))
 	upper = filepath.Join(dir, upperDir)
 	for _, name := range []string{upper, filepath.Join(dir, workDir), filepath.Join(dir, atDir)} {
 		if err := os.MkdirAll(name, 0o700); err != nil {
@@ -50,6 +50,113 @@ func (m *Manager) Share(root, lower, on string) (layer spec.Layer, upper string,
 	defer m.mu.Unlock()
 	m.shared = append(m.shared, s)
 	return spec.Layer{Mount: s.mount, At: filepath.Join(dir, atDir), On: on}, upper, nil
+}
+
+// layerName is the directory of a layer by its place in the home.
+func layerName(on string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(on, "."), "/", "-")
+}
+
+// Own are directories that one session has for itself. They go with Close, or are swept
+// by a later server if this one is killed.
+type Own struct {
+	m      *Manager
+	dir    string
+	lock   *os.File
+	mounts []interface{ Close() }
+}
+
+// ownPrefix begins the names of their directories.
+const ownPrefix = "session."
+
+// Own begins them, for a session in a folder.
+func (m *Manager) Own(root string) (_ *Own, err error) {
+	at, err := layersOf(root)
+	if err != nil {
+		return nil, err
+	}
+	sweepOwn(at)
+	made, err := os.MkdirTemp(at, fresh+ownPrefix)
+	if err != nil {
+		return nil, err
+	}
+	o := &Own{m: m, dir: filepath.Join(at, strings.TrimPrefix(filepath.Base(made), fresh))}
+	if o.lock, err = os.Open(made); err == nil {
+		if err = unix.Flock(int(o.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+			err = os.Rename(made, o.dir) // only now is it swept if nobody has it
+		}
+	}
+	if err != nil {
+		if o.lock != nil {
+			o.lock.Close()
+		}
+		return nil, errors.Join(err, os.Remove(made))
+	}
+	return o, nil
+}
+
+// sweepOwn removes the layers of sessions whose server was killed.
+func sweepOwn(at string) {
+	left, _ := filepath.Glob(filepath.Join(at, ownPrefix+"*"))
+	for _, dir := range left {
+		f, err := os.Open(dir)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = osfile.RemoveAll(dir)
+		}
+		f.Close()
+	}
+}
+
+// Plain is an empty directory of the session, where there are no overlays.
+func (o *Own) Plain() (string, error) {
+	dir := filepath.Join(o.dir, "home")
+	return dir, os.Mkdir(dir, 0o700)
+}
+
+// Add shows the session's commands the directory lower as on, below their home, and over
+// it what Share keeps there for all. What they change there is kept in upper.
+func (o *Own) Add(root, lower, on string) (layer spec.Layer, upper string, err error) {
+	name := layerName(on)
+	dir := filepath.Join(o.dir, name)
+	if name == "" {
+		dir = filepath.Join(o.dir, "home")
+	}
+	upper = filepath.Join(dir, upperDir)
+	for _, name := range []string{upper, filepath.Join(dir, workDir), filepath.Join(dir, atDir)} {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			return spec.Layer{}, "", err
+		}
+	}
+	want := spec.Overlay{Lower: lower, Upper: upper, Work: filepath.Join(dir, workDir)}
+	if name != "" {
+		if of, err := layersOf(root); err == nil {
+			if shared := filepath.Join(of, name, upperDir); spec.Exists(shared) {
+				want.Between = []string{shared}
+			}
+		}
+	}
+	mount, err := o.m.o.Box.Overlay(want)
+	if err != nil && want.Between != nil { // a kernel with an index refuses what another overlay writes
+		want.Between = nil
+		mount, err = o.m.o.Box.Overlay(want)
+	}
+	if err != nil {
+		return spec.Layer{}, "", err
+	}
+	o.mounts = append(o.mounts, mount)
+	return spec.Layer{Mount: mount, At: filepath.Join(dir, atDir), On: on}, upper, nil
+}
+
+// Close gives the layers up, and what is in them. No command has them any more.
+func (o *Own) Close() error {
+	for _, mount := range o.mounts {
+		mount.Close()
+	}
+	defer o.lock.Close()
+	return osfile.RemoveAll(o.dir)
 }
 
 // rootFile has the path of the folder that layers are of.

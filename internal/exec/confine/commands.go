@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,12 @@ func (c Commands) Isolate(ctx context.Context, r shell.Run) (shell.Process, erro
 
 // Start starts a command, confined as the settings say.
 func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error) {
+	return start(ctx, c, r, r.Unasked)
+}
+
+// start has the command in its session's own home, or in the project's; of the latter it
+// has the directories of shared in any case.
+func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...homeDir) (shell.Process, error) {
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
@@ -69,8 +76,24 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if err == nil && level.Hides() && (hides || r.Looks != "") {
 		past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
 	}
+	spends := payer(c.Confiner, r.Session)
 	if r.Unasked {
 		if err := stillComplete(ctx, c.Confiner, r); err != nil {
+			return nil, err
+		}
+		// Several may have been decided on at once, before one of them had begun.
+		if r.Stays && !c.spending.reserve(spends) {
+			return nil, &box.RefusedError{Why: fmt.Sprintf("nobody was asked about it, and %d commands run in the background; end one, or run it again, and a person is asked", c.spending.may.background)}
+		}
+	}
+	metered := false
+	defer func() {
+		if r.Unasked && r.Stays && !metered {
+			c.spending.release(spends)
+		}
+	}()
+	if own {
+		if err := haveOwnHome(c.Confiner, &spec, r.Session, append(stateOf(r.Session), shared...)...); err != nil {
 			return nil, err
 		}
 	}
@@ -82,6 +105,9 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	run, why, err := c.enter(&spec, &r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Unasked && run == nil {
+		return nil, &box.RefusedError{Why: "nobody was asked about it, and it would change the disk: " + why}
 	}
 	if hides {
 		spec.withoutPast(past)
@@ -125,8 +151,8 @@ func (c Commands) Start(ctx context.Context, r shell.Run) (shell.Process, error)
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
-	if r.Unasked {
-		p.meter = follow(c.Confiner, r, p.Cmd, func() string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
+	if metered = r.Unasked; metered {
+		p.meter = follow(c.Confiner, r, spends, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
 	}
 	return p, nil
 }

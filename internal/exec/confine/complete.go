@@ -27,7 +27,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(c), noSockets(&c.sockets, visible(set, c.o.Root)), noSecrets(ctx, c, level, use), c.spending.bounds(use),
+		noWayOut(c), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(payer(c, use.Session), use.Background),
 	}
 }
 
@@ -87,8 +87,8 @@ func noSockets(s *socketFiles, dirs []string) effects.Condition {
 	if err != nil {
 		return fails(name, "it is not known which sockets the machine has: %v", err)
 	}
-	if at := s.inSight(tables, dirs); at != "" {
-		return fails(name, "a server of this machine listens at %s, which commands see", at)
+	if at := s.inSight(tables, dirs); len(at) > 0 {
+		return fails(name, "a server of this machine listens at %s, which commands see", at[0])
 	}
 	return holds(name, "no server of this machine is in sight")
 }
@@ -106,6 +106,19 @@ func visible(set *config.Settings, root string) []string {
 		}
 	}
 	return real
+}
+
+// inView are the directories of the machine that commands see as they are, with the
+// repositories that folders are linked working trees of.
+func inView(ctx context.Context, c *Confiner, set *config.Settings, folders []string) []string {
+	dirs := visible(set, c.o.Root)
+	for _, folder := range folders {
+		repo, err := c.o.Repos.Open(ctx, folder)
+		if err == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") && !slices.Contains(dirs, repo.CommonDir) {
+			dirs = append(dirs, repo.CommonDir)
+		}
+	}
+	return dirs
 }
 
 func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Use) effects.Condition {
@@ -140,21 +153,54 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 	return holds(name, tools.Count(hidden, "file")+" hidden"+why)
 }
 
-// opened is what has come in sight of a command about which nobody was asked, since it
-// started: a server of the machine, or secrets in git's history besides those in hidden.
-func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) string {
-	if lacks := effects.Lacks([]effects.Condition{noSockets(&c.sockets, visible(c.o.Settings.Now(), spec.Root))}); lacks != "" {
-		return lacks
+// opened are the things that have come in sight of a command about which nobody was asked,
+// since it started: servers of the machine, files that may hold secrets, or secrets in git's
+// history besides those in hidden.
+func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (found []string) {
+	set := c.o.Settings.Now()
+	if tables, err := socketTables(); err == nil {
+		for _, at := range c.sockets.inSight(tables, inView(ctx, c, set, c.o.Folders)) {
+			found = append(found, "sockets: a server of this machine listens at "+at+", which it sees")
+		}
 	}
 	level, err := c.Level()
 	if err != nil {
-		return ""
+		return found
 	}
-	dirs, why := c.pasts.secrets(ctx, level, spec)
-	if why == notSearched || !slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
-		return ""
+	// What it started with has masks; of what has come since, the overlay shows it all.
+	now := base(set, spec.Root)
+	files, err := c.surroundings(ctx, &now)
+	if err != nil {
+		return append(found, "secrets: it is not known any more what must be hidden: "+err.Error())
 	}
-	return "secrets: " + why
+	masks := map[string]bool{}
+	for _, path := range slices.Concat(spec.Hidden, spec.Sealed) {
+		masks[path] = true
+	}
+	for _, path := range files {
+		if !masked(masks, path, spec.Root) {
+			found = append(found, "secrets: "+path+" may hold some, and was not there before")
+		}
+	}
+	now.ReadOnly, now.Writable = spec.ReadOnly, spec.Writable
+	dirs, why := c.pasts.secrets(ctx, level, &now)
+	if why != notSearched && slices.ContainsFunc(dirs, func(dir string) bool { return !slices.Contains(hidden, dir) }) {
+		found = append(found, "secrets: "+why)
+	}
+	return found
+}
+
+// masked reports whether a path is one of masks, or in one that is a directory.
+func masked(masks map[string]bool, path, root string) bool {
+	for ; box.Within(path, root); path = filepath.Dir(path) {
+		if masks[path] {
+			return true
+		}
+		if path == root {
+			break
+		}
+	}
+	return false
 }
 
 // stillComplete makes sure that a command about which nobody was asked starts in a complete

@@ -106,6 +106,7 @@ type Confiner struct {
 	following following
 	tracked   trackedSecrets
 	caches    caches
+	homes     homes
 	pasts     pasts
 	sockets   socketFiles
 	spending  spending
@@ -161,6 +162,7 @@ func (c *Confiner) Close() {
 	c.ports.End()
 	c.following.stop()
 	c.left.end()
+	c.homes.closeAll()
 	c.worlds.Close()
 	c.box.Close()
 }

@@ -54,30 +54,38 @@ func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []st
 	if standIns {
 		maps.Copy(set, map[string]string{"core.checkstat": "minimal", "core.trustctime": "false"})
 	}
+	if err := writeSettings(home, set); err != nil || len(ignored) == 0 {
+		return set, err
+	}
 	dir, err := os.OpenRoot(home)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
+	return set, putInHome(dir, gitIgnore, strings.Join(ignored, "\n")+"\n")
+}
+
+// writeSettings puts such settings into a home.
+func writeSettings(home string, set map[string]string) error {
+	dir, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	if len(set) == 0 {
-		return nil, dir.RemoveAll(gitConfig)
+		return dir.RemoveAll(gitConfig)
 	}
 	for _, name := range []string{".config", path.Dir(gitConfig)} { // what stands in the way goes
 		if info, err := dir.Lstat(name); err == nil && !info.IsDir() {
 			if err := dir.Remove(name); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if err := dir.MkdirAll(path.Dir(gitConfig), 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	if len(ignored) > 0 {
-		if err := putInHome(dir, gitIgnore, strings.Join(ignored, "\n")+"\n"); err != nil {
-			return nil, err
-		}
-	}
-	return set, putInHome(dir, gitConfig, gitText(set))
+	return putInHome(dir, gitConfig, gitText(set))
 }
 
 // inEnv are variables by which git knows such settings, and none that commands left in their

@@ -75,7 +75,8 @@ func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.Hook
 		return end, err
 	}
 	defer dir.Close()
-	at := path.Join(exchangeDir, rand.Text())
+	name := rand.Text()
+	at := path.Join(exchangeDir, name)
 	if err := dir.MkdirAll(at, 0o700); err != nil {
 		return end, err
 	}
@@ -105,7 +106,8 @@ func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.Hook
 			run.Readable = append(run.Readable, filepath.Dir(h.Path))
 		}
 	}
-	p, err := g.c.Start(ctx, run)
+	// In a world that is held, hooks are what commands made of them, unasked too.
+	p, err := start(ctx, g.c, run, g.call.Held && level >= box.Bubblewrap, homeDir{exchangeDir, name})
 	if err != nil {
 		return end, fmt.Errorf("the hooks can't be run: %w", err)
 	}

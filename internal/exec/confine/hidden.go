@@ -49,6 +49,10 @@ func (c *Confiner) surroundings(ctx context.Context, spec *box.Spec) (files []st
 				if i == 0 {
 					spec.ReadOnly = append(spec.ReadOnly, obeyed(item)...)
 				}
+			case inventory.Bundle:
+				if i == 0 {
+					spec.Bundles = append(spec.Bundles, item.Path)
+				}
 			case inventory.Socket:
 				sockets = append(sockets, item.Path)
 			case inventory.Secret:
@@ -60,7 +64,7 @@ func (c *Confiner) surroundings(ctx context.Context, spec *box.Spec) (files []st
 	}
 	dirs, _ := ownState(spec.Root)
 	spec.Hidden = append(spec.Hidden, dirs...)
-	for _, list := range []*[]string{&files, &sockets, &spec.Repositories} {
+	for _, list := range []*[]string{&files, &sockets, &spec.Repositories, &spec.Bundles} {
 		*list = slices.DeleteFunc(*list, func(path string) bool {
 			return slices.ContainsFunc(spec.Hidden, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
 		})

@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,6 +134,15 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 		}
 	}
 	look(spec.Root, "")
+	for _, path := range spec.Bundles {
+		rel, err := filepath.Rel(spec.Root, path)
+		if err != nil {
+			rel = path
+		}
+		if isBundle(path) && p.suspicious(spec.Root, spec.Root, []string{filepath.ToSlash(rel)}) != "" {
+			suspect("there is a git bundle, whose history can't be searched: "+rel, path)
+		}
+	}
 	if others := kept([]string{spec.Root}, others...); len(others) > 0 {
 		suspect("there is a history that can't be searched: "+others[0], others...)
 	}
@@ -141,6 +151,20 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 
 // others are where other programs for versions keep the texts of files.
 var others = []string{".svn/pristine", ".hg/store", ".sl/store", ".bzr/repository", "_darcs", ".pijul"}
+
+// isBundle reports whether a file is a bundle of git's, by how it begins. One that can't be
+// read is taken for one.
+func isBundle(path string) bool {
+	const begins = "# v"
+	f, err := os.Open(path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	var b [len(begins)]byte
+	_, err = io.ReadFull(f, b[:])
+	return err == nil && string(b[:]) == begins
+}
 
 // kept are those of names that are directories in one of dirs.
 func kept(dirs []string, names ...string) (there []string) {

@@ -41,13 +41,14 @@ func socketTables() (string, error) {
 	return all, nil
 }
 
-// inSight is the first socket in one of dirs, of tables with lines as in /proc/net/unix:
+// inSight are sockets in one of dirs, of tables with lines as in /proc/net/unix:
 // Num RefCount Protocol Flags Type St Inode Path.
-func (s *socketFiles) inSight(tables string, dirs []string) string {
+func (s *socketFiles) inSight(tables string, dirs []string) (found []string) {
 	in := func(at string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return box.Within(at, dir) })
 	}
-	anywhere := 0 // servers whose files may be anywhere
+	anywhere := 0      // servers whose files may be anywhere
+	var moved []string // the sockets of those whose files are not where they were bound, or not there alone
 	for line := range strings.Lines(tables) {
 		fields := strings.Fields(line)
 		const accepts, datagrams = "00010000", "0002"
@@ -61,19 +62,28 @@ func (s *socketFiles) inSight(tables string, dirs []string) string {
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(at))
 		if err != nil {
-			continue // it is gone
+			moved = append(moved, fields[6])
+			continue
 		}
 		if at = filepath.Join(dir, filepath.Base(at)); !in(at) {
+			if !onlyName(at) {
+				moved = append(moved, fields[6])
+			}
 			continue
 		}
 		if !box.Exists(at) { // it may have got another name
+			moved = append(moved, fields[6])
 			at = aSocket(dir, false)
 		}
-		if at != "" {
-			return at
+		if at != "" && !slices.Contains(found, at) {
+			found = append(found, at)
 		}
 	}
-	return s.find(anywhere, dirs)
+	slices.Sort(moved)
+	if at := s.find(anywhere, strings.Join(slices.Compact(moved), " "), dirs); at != "" && !slices.Contains(found, at) {
+		found = append(found, at)
+	}
+	return found
 }
 
 // aSocket is a socket in a directory, or also below it.
@@ -94,30 +104,38 @@ func aSocket(dir string, below bool) (found string) {
 }
 
 // socketFiles are the sockets that were found by looking through directories: those of servers
-// that are known by a relative name, whose files may be anywhere. To look through all programs
-// of a machine takes a while, so it is done now and then, and a command waits a moment for it.
+// whose files may be anywhere. To look through all programs of a machine takes a while, so it
+// is done now and then, and soon when one more file is not where it was. A command waits a
+// moment for it where a server has a relative name; else one that runs is paused.
 type socketFiles struct {
 	every time.Duration // between two searches
 
-	mu   sync.Mutex
-	dirs []string
-	done chan struct{} // of the last search; closed when it has ended
-	at   time.Time     // when it began
-	file string        // that it found
+	mu    sync.Mutex
+	dirs  []string
+	moved string        // as of find
+	done  chan struct{} // of the last search; closed when it has ended
+	at    time.Time     // when it began
+	took  time.Duration // how long it took
+	file  string        // that it found
 }
 
 const socketWait = time.Second // how long a command waits for a search, which goes on
 
 // find is the first socket file in dirs that is known so far, where there are servers with
-// such names.
-func (s *socketFiles) find(servers int, dirs []string) string {
-	if servers == 0 {
+// relative names, or files that were moved.
+func (s *socketFiles) find(servers int, moved string, dirs []string) string {
+	if servers == 0 && moved == "" {
 		return ""
 	}
 	s.mu.Lock()
-	if s.done == nil || !slices.Equal(s.dirs, dirs) || time.Since(s.at) > s.every && closed(s.done) {
+	const rest = 10 // times as long as a search takes
+	again := func() bool {
+		since := time.Since(s.at)
+		return closed(s.done) && (since > s.every || s.moved != moved && since > rest*s.took)
+	}
+	if s.done == nil || !slices.Equal(s.dirs, dirs) || again() {
 		done := make(chan struct{})
-		s.dirs, s.done, s.at = slices.Clone(dirs), done, time.Now()
+		s.dirs, s.moved, s.done, s.at = slices.Clone(dirs), moved, done, time.Now()
 		go func() {
 			defer close(done)
 			file := ""
@@ -127,15 +145,17 @@ func (s *socketFiles) find(servers int, dirs []string) string {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.done == done {
-				s.file = file
+				s.file, s.took = file, time.Since(s.at)
 			}
 		}()
 	}
 	done := s.done
 	s.mu.Unlock()
-	select {
-	case <-done:
-	case <-time.After(socketWait):
+	if servers > 0 {
+		select {
+		case <-done:
+		case <-time.After(socketWait):
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

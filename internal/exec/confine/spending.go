@@ -3,6 +3,8 @@ package confine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +50,19 @@ func (s *spending) with(session string, do func(*account)) {
 	do(s.of[session])
 }
 
+// reserve takes one of the places in the background that commands of a session have; false is
+// that none is free. release gives it back.
+func (s *spending) reserve(session string) (ok bool) {
+	s.with(session, func(a *account) {
+		if ok = a.back < s.may.background; ok {
+			a.back++
+		}
+	})
+	return ok
+}
+
+func (s *spending) release(session string) { s.with(session, func(a *account) { a.back-- }) }
+
 // close forgets a session.
 func (s *spending) close(session string) {
 	s.mu.Lock()
@@ -59,16 +74,29 @@ func (s *spending) close(session string) {
 func (s *spending) looked(session string) { s.with(session, func(a *account) { a.cpu = 0 }) }
 
 // Looked says that a person answered a question of a session.
-func (c *Confiner) Looked(session string) { c.spending.looked(session) }
+func (c *Confiner) Looked(session string) { c.spending.looked(payer(c, session)) }
 
-func (s *spending) bounds(use effects.Use) effects.Condition {
+// payer is the session that spends what another's commands use. Those of sub-agents spend
+// their caller's, or who starts more of them could spend more.
+func payer(c *Confiner, session string) string {
+	if c.o.Sessions == nil || session == "" {
+		return session
+	}
+	s, err := c.o.Sessions.Get(session)
+	if err != nil {
+		return session
+	}
+	return s.Top().ID
+}
+
+func (s *spending) bounds(session string, background bool) effects.Condition {
 	const name = "bounds"
 	may, have := s.may, account{}
-	s.with(use.Session, func(a *account) { have = *a })
+	s.with(session, func(a *account) { have = *a })
 	switch {
 	case have.cpu >= may.session:
 		return fails(name, "commands of the session have used %v of processor time since you answered a question", may.session)
-	case use.Background && have.back >= may.background:
+	case background && have.back >= may.background:
 		return fails(name, "%d commands run in the background", have.back)
 	}
 	return holds(name, fmt.Sprintf("1,024 processes, ¾ of the memory, processor time %v a command and %v a session", may.command, may.session))
@@ -88,23 +116,23 @@ type metered interface {
 type meter struct {
 	spending *spending
 	cmd      metered
-	session  string
-	back     bool
-	memory   int64 // bytes; 0: something else bounds it
+	session  string // that spends it
+	back     bool   // it has a place in the background, which is given back at its end
+	memory   int64  // bytes; 0: something else bounds it
 
 	// goOn asks a person whether it may go on, and is nil where nobody can be asked.
 	goOn  func(ctx context.Context, why string) error
 	ended atomic.Pointer[string] // why it was ended
 
 	// opened is what it could reach by now outside of its session; nil: nothing.
-	opened func() string
+	opened func() []string
 
 	settled chan struct{} // closed when all is booked
 }
 
 // follow begins to follow a command.
-func follow(c *Confiner, r shell.Run, cmd metered, opened func() string) *meter {
-	m := &meter{spending: &c.spending, cmd: cmd, session: r.Session, back: r.Stays, opened: opened}
+func follow(c *Confiner, r shell.Run, payer string, cmd metered, opened func() []string) *meter {
+	m := &meter{spending: &c.spending, cmd: cmd, session: payer, back: r.Stays, opened: opened}
 	if !c.box.LimitsMemory() {
 		m.memory = c.spending.may.memory
 	}
@@ -117,9 +145,6 @@ func follow(c *Confiner, r shell.Run, cmd metered, opened func() string) *meter 
 
 func (m *meter) begin() {
 	m.settled = make(chan struct{})
-	if m.back {
-		m.spending.with(m.session, func(a *account) { a.back++ })
-	}
 	go m.follow()
 }
 
@@ -129,7 +154,7 @@ func (m *meter) follow() {
 	defer tick.Stop()
 	may := m.spending.may
 	var spent, booked, allowed time.Duration
-	seen := "" // what has opened, of which a person knows
+	seen := map[string]bool{} // what has opened, of which a person knows
 	book := func() (cpu time.Duration, memory int64, over bool) {
 		cpu, memory, _ = m.cmd.Usage()
 		more := max(cpu-booked, 0) // it falls where nobody waited for a process that has ended
@@ -145,7 +170,7 @@ func (m *meter) follow() {
 		case <-m.cmd.Done():
 			book()
 			if m.back {
-				m.spending.with(m.session, func(a *account) { a.back-- })
+				m.spending.release(m.session)
 			}
 			return
 		case <-tick.C:
@@ -164,9 +189,13 @@ func (m *meter) follow() {
 			m.ask(fmt.Sprintf("it has used %v of processor time, and nobody was asked about it", cpu.Round(time.Second)))
 			allowed = cpu
 		case m.opened != nil:
-			if now := m.opened(); now != "" && now != seen {
-				m.ask("something could leave its session since it started (" + now + ")")
-				seen = now
+			fresh := slices.DeleteFunc(m.opened(), func(what string) bool { return seen[what] })
+			if len(fresh) == 0 {
+				continue
+			}
+			m.ask("something could leave its session since it started (" + strings.Join(fresh, "; ") + ")")
+			for _, what := range fresh {
+				seen[what] = true
 			}
 		}
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
@@ -62,7 +63,7 @@ func TestMeter(t *testing.T) {
 		session time.Duration // what the session has used already
 		answers []error
 		nobody  bool
-		opened  []string // what each look finds; the last one stays
+		opened  []string // what each look finds, in words; the last one stays
 		ended   string
 		asked   int
 	}{
@@ -72,9 +73,9 @@ func TestMeter(t *testing.T) {
 		{name: "no", answers: []error{errors.New("no")}, asked: 1, ended: "10m0s"},
 		{name: "nobody", nobody: true, ended: "nobody let it go on"},
 		{name: "the session's hour", session: 58 * time.Minute, answers: []error{errors.New("no")}, asked: 1, ended: "1h0m0s"},
-		{name: "opened, yes", cmd: &burner{ends: 5}, opened: []string{"", "sockets: one"}, answers: []error{nil}, asked: 1},
-		{name: "opened twice", cmd: &burner{ends: 7}, opened: []string{"", "sockets: one", "sockets: two"}, answers: []error{nil, errors.New("no")}, asked: 2, ended: "sockets: two"},
-		{name: "opened, no", opened: []string{"secrets: .env"}, answers: []error{errors.New("no")}, asked: 1, ended: "secrets: .env"},
+		{name: "opened, yes", cmd: &burner{ends: 5}, opened: []string{"", "socket:one"}, answers: []error{nil}, asked: 1},
+		{name: "opened twice", cmd: &burner{ends: 7}, opened: []string{"", "socket:one", "socket:one socket:two"}, answers: []error{nil, errors.New("no")}, asked: 2, ended: "(socket:two)"},
+		{name: "opened, no", opened: []string{"secret:.env"}, answers: []error{errors.New("no")}, asked: 1, ended: "secret:.env"},
 		{name: "memory", cmd: &burner{memory: 2 << 30}, ended: "memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,12 +101,13 @@ func TestMeter(t *testing.T) {
 				m.goOn = nil
 			}
 			if opened := c.opened; opened != nil {
-				m.opened = func() string {
-					now := opened[0]
+				m.opened = func() []string {
+					now := strings.Fields(opened[0])
 					opened = opened[min(1, len(opened)-1):]
 					return now
 				}
 			}
+			s.reserve("one")
 			m.begin()
 			<-b.done
 			<-m.settled
@@ -127,24 +129,70 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// TestReserve: of commands that begin at once in the background no more run than may.
+func TestReserve(t *testing.T) {
+	s := &spending{may: defaultAllowance()}
+	var all sync.WaitGroup
+	var ran atomic.Int32
+	for range 40 {
+		all.Go(func() {
+			if s.reserve("one") {
+				ran.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := ran.Load(); n != 8 {
+		t.Errorf("%d run", n)
+	}
+	if s.release("one"); !s.reserve("one") || s.reserve("one") || !s.reserve("two") {
+		t.Error("a place is not given back, or is another session's")
+	}
+}
+
+type anyMode struct{}
+
+func (anyMode) DefaultMode() string    { return "" }
+func (anyMode) ValidMode(string) bool  { return true }
+func (anyMode) Budget() session.Budget { return session.Budget{} }
+
+// TestPayer: commands of sub-agents spend what their caller's session may.
+func TestPayer(t *testing.T) {
+	store := session.NewStore(session.Options{Settings: anyMode{}, Root: func(string) (string, error) { return t.TempDir(), nil }})
+	for id, under := range map[string]string{"child": session.Default, "other": ""} {
+		if _, err := store.Open(session.OpenRequest{ID: id, Under: under}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Open(session.OpenRequest{ID: "below", Under: "child"}); err != nil {
+		t.Fatal(err)
+	}
+	c := &Confiner{o: Options{Sessions: store}}
+	for of, want := range map[string]string{"below": session.Default, "child": session.Default, session.Default: session.Default, "other": "other", "": ""} {
+		if got := payer(c, of); got != want {
+			t.Errorf("%q spends what %q may, want %q", of, got, want)
+		}
+	}
+}
+
 // TestBounds: what a session has spent shows before its next command.
 func TestBounds(t *testing.T) {
 	c := &Confiner{spending: spending{may: defaultAllowance()}}
-	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+	if x := c.spending.bounds("one", false); !x.Holds {
 		t.Errorf("the control: %+v", x)
 	}
 	c.spending.with("one", func(a *account) { a.cpu, a.back = time.Hour, 8 })
-	if x := c.spending.bounds(effects.Use{Session: "one"}); x.Holds {
+	if x := c.spending.bounds("one", false); x.Holds {
 		t.Errorf("after an hour: %+v", x)
 	}
-	if x := c.spending.bounds(effects.Use{Session: "two"}); !x.Holds {
+	if x := c.spending.bounds("two", false); !x.Holds {
 		t.Errorf("another session: %+v", x)
 	}
 	c.Looked("one")
-	if x := c.spending.bounds(effects.Use{Session: "one"}); !x.Holds {
+	if x := c.spending.bounds("one", false); !x.Holds {
 		t.Errorf("after an answer: %+v", x)
 	}
-	if x := c.spending.bounds(effects.Use{Session: "one", Background: true}); x.Holds {
+	if x := c.spending.bounds("one", true); x.Holds {
 		t.Errorf("a ninth in the background: %+v", x)
 	}
 }
@@ -194,10 +242,10 @@ func TestInSight(t *testing.T) {
 		}
 		table := "Num       RefCount Protocol Flags    Type St Inode Path\nffff: 00000002 00000000 00010000 0001 01 12345 " + at + "\n"
 		var files socketFiles
-		if got := files.inSight(table, []string{dir}); (got != "") != want {
+		if got := files.inSight(table, []string{dir}); (len(got) > 0) != want {
 			t.Errorf("%s: %q", at, got)
 		}
-		if got := files.inSight(table, []string{dir + "/other"}); got != "" {
+		if got := files.inSight(table, []string{dir + "/other"}); len(got) > 0 {
 			t.Errorf("%s out of sight: %q", at, got)
 		}
 	}

@@ -192,6 +192,7 @@ func (c Commands) IsDir(session, root, dir string) bool {
 // Leave gives up what commands of a session left in its worlds.
 func (c Commands) Leave(session string) {
 	c.worlds.CloseSession(session)
+	c.homes.close(session)
 	c.spending.close(session)
 }
 

@@ -32,6 +32,7 @@ const (
 	Repository             // an entry named .git, or a directory of the form of a git directory
 	Socket
 	Closed // a directory that this process may not list
+	Bundle // a regular file that may be a bundle of git's: objects with their history
 )
 
 // Item is an entry that was found.
@@ -175,6 +176,8 @@ func (w *walk) list(v visit) (node, error) {
 			n.found = append(n.found, found{name, Socket, typ})
 		case typ.IsRegular() && workspace.Sensitive(rel) && !isRef(v.path, rel):
 			n.found = append(n.found, found{name, Secret, typ})
+		case typ.IsRegular() && strings.EqualFold(path.Ext(name), ".bundle"):
+			n.found = append(n.found, found{name, Bundle, typ})
 		}
 		for _, part := range gitForm {
 			form[part] = form[part] || strings.EqualFold(name, part)

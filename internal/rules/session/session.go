@@ -113,6 +113,14 @@ func (s *Session) Mode() string {
 	return mode
 }
 
+// Top is the session that this one works for in the end: itself, if it is under none.
+func (s *Session) Top() *Session {
+	for s.under != nil {
+		s = s.under
+	}
+	return s
+}
+
 // Owners are the modes of which the session's own was not chosen by a person, but made
 // stricter by whoever opened it, or by a project: "" is that of the settings.
 func (s *Session) Owners() []string {

@@ -122,6 +122,23 @@ func newCgroup(parents []string, l spec.Limits) (*cgroup, error) {
 	return g, nil
 }
 
+// cpu is the CPU time of all that was ever in the group; ok is false where that is not known.
+func (g *cgroup) cpu() (used time.Duration, ok bool) {
+	for _, dir := range g.dirs {
+		data, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
+		if err != nil {
+			continue // of version 1, for other things
+		}
+		for line := range strings.Lines(string(data)) {
+			if n, found := strings.CutPrefix(line, "usage_usec "); found {
+				usec, err := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+				return time.Duration(usec) * time.Microsecond, err == nil
+			}
+		}
+	}
+	return 0, false
+}
+
 // kill ends all processes of the group. The keeper's own is spared where that
 // is possible: what comes up below it meanwhile is still found there.
 func (g *cgroup) kill(keeper int) {

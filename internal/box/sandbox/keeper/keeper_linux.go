@@ -302,7 +302,8 @@ type Run struct {
 	mu     sync.Mutex
 	k      *Keeper // while it may be alive
 	killed bool
-	base   time.Duration // the CPU time of the keeper's earlier commands
+	base   time.Duration // the CPU time of the keeper's control group before
+	tally  tally         // where it has none that counts
 	spent  time.Duration // that of this one, once it has ended
 }
 
@@ -344,7 +345,9 @@ func (c *Run) Keeper() *Keeper {
 func (c *Run) hold(k *Keeper) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, c.base, _ = usage(k.Pid())
+	c.base, _ = k.group.cpu()
+	c.tally = tally{}
+	c.tally.add([]used{usage(k.Pid())})
 	if c.k = k; c.killed {
 		k.stop()
 	}
@@ -374,9 +377,8 @@ func (c *Run) let(well bool) (killed bool) {
 // Wait waits until nothing is left of the command.
 func (c *Run) Wait() (int, error) {
 	t, err := c.k.hear()
-	_, ended, _ := usage(c.k.Pid())
 	c.mu.Lock()
-	c.spent = ended - c.base
+	c.spent = c.count([]used{usage(c.k.Pid())})
 	c.mu.Unlock()
 	if c.let(err == nil && !t.Left) {
 		return 128 + int(syscall.SIGKILL), nil

@@ -127,6 +127,11 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 		for _, l := range s.Layers {
 			a.at(l.At, filepath.Join(home, l.On))
 		}
+		for _, l := range s.HomeDirs {
+			in := filepath.Join(home, l.In)
+			a.add("--perms", "0700", "--tmpfs", in)
+			a.add("--bind-try", l.Dir, filepath.Join(in, l.On)) // it may go with a session before
+		}
 	} else {
 		a.add("--perms", "0700", "--tmpfs", home)
 	}

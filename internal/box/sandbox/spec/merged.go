@@ -37,7 +37,15 @@ type Mounted interface {
 type Layer struct {
 	Mount Mounted
 	At    string
-	On    string // relative to the home
+	On    string // relative to the home; "" is the home itself, and comes first
+}
+
+// HomeDir is a directory of the machine that a command has in its home, over all layers.
+// In holds nothing else then.
+type HomeDir struct {
+	Dir string
+	In  string // relative to the home
+	On  string // relative to In
 }
 
 // Lent is a directory that a command reads in another place, below LentDir.

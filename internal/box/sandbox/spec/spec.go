@@ -32,6 +32,9 @@ type Spec struct {
 	// then. nil: commands see the file itself.
 	Settings func(file string) (shown []byte, decides []string)
 
+	// Bundles are files in Root that may be bundles of git's. They are not hidden.
+	Bundles []string
+
 	// Included are files that such settings include: commands see of them what Settings says.
 	Included []string
 
@@ -52,6 +55,9 @@ type Spec struct {
 	// Layers are directories below Home that the command sees and changes in a
 	// mount of their own. They take bubblewrap, as Merged does.
 	Layers []Layer
+
+	// HomeDirs are directories in the home that come from elsewhere. They take bubblewrap.
+	HomeDirs []HomeDir
 
 	// HomeVariable names a variable in which the command finds Home, at every
 	// level. "" is none.
