@@ -127,8 +127,9 @@ func (o *offering) switched() (list []workspace.Commit) {
 
 // reference offers a new branch or tag, or takes it back.
 func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
-	kind, short := workspace.RefTag, ""
-	if short, ok = strings.CutPrefix(name, "refs/tags/"); !ok {
+	kind := workspace.RefTag
+	short, ok := strings.CutPrefix(name, "refs/tags/")
+	if !ok {
 		kind = workspace.RefBranch
 		if short, ok = strings.CutPrefix(name, "refs/heads/"); !ok {
 			return c, false

@@ -86,7 +86,7 @@ func SwitchTo(ctx context.Context, r *Repo, name, commit string, isNew bool, hoo
 	switch {
 	case on == name && before == commit:
 		return nil
-	case on == name, before == "", there != commit && !(isNew && there == ""):
+	case on == name, before == "", there != commit && (there != "" || !isNew):
 		return ErrNotThere
 	}
 	if err := committable(ctx, r); err != nil {

@@ -31,14 +31,14 @@ func TestKilledWhilePaused(t *testing.T) {
 	if res := r.Tool("run_command", e2e.Object{"command": "sh run.sh", "background": true}); !res.OK || res.Decision.Rule != "world.complete" {
 		t.Fatalf("%+v", res)
 	}
-	e2e.Until(t, "it does not run", func() bool { return runs(mark) > 0 })
+	e2e.Until(t, "it does not run", func() bool { return running(mark) > 0 })
 	e2e.Write(t, filepath.Join(dir, ".env"), "KEY=x\n")
 	<-asked
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	e2e.Write(t, filepath.Join(dir, "go"), "")
-	e2e.Until(t, "its processes are left", func() bool { return runs(mark) == 0 })
+	e2e.Until(t, "its processes are left", func() bool { return running(mark) == 0 })
 
 	next := serve(t, dir)
 	e2e.Until(t, "what it wrote is lost", func() bool { return strings.Contains(strings.Join(next.Queued(), "\n"), "kept.txt") })
@@ -65,7 +65,7 @@ func TestKilledWhilePaused(t *testing.T) {
 }
 
 // runs counts the processes that have a word.
-func runs(word string) (n int) {
+func running(word string) (n int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range lines {
 		if text, err := os.ReadFile(name); err == nil && strings.Contains("\x00"+string(text), "\x00"+word+"\x00") {
