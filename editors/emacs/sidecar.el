@@ -306,6 +306,9 @@ With ARG, ask for a command to run instead."
           (seq-doseq (hunk (plist-get edit :hunks))
             (insert (format "%s:%d: %s +%d -%d %s: %s\n" (plist-get edit :path) (max 1 (plist-get hunk :oldStart)) (plist-get edit :kind)
                             (plist-get hunk :newLines) (plist-get hunk :oldLines) (plist-get hunk :state) (sidecar--gist hunk)))))
+        (seq-doseq (commit (plist-get pending :commits)) ; or a branch, a tag, a switch
+          (insert (if (plist-get commit :ref) "" "commit: ") (car (split-string (plist-get commit :message) "\n")) ", waits"
+                  (if-let ((why (plist-get commit :error))) (concat ": " why) "") "\n"))
         (goto-char (point-min))
         (compilation-mode "SideCar"))
       (setq next-error-last-buffer (current-buffer))

@@ -228,6 +228,10 @@ function M.review(session)
         table.insert(items, { filename = vim.uri_to_fname(edit.uri), lnum = math.max(hunk.oldStart, 1), text = text })
       end
     end
+    for _, commit in ipairs(list.commits) do -- or a branch, a tag, a switch
+      local what = commit.ref and '' or 'commit: '
+      table.insert(items, { text = what .. vim.split(commit.message, '\n')[1] .. ', waits' .. (commit.error and (': ' .. commit.error) or '') })
+    end
     vim.fn.setqflist({}, ' ', { title = 'Pending changes', items = items })
     if #items > 0 then vim.cmd('botright copen') else vim.notify('sidecar: nothing is pending') end
   end)

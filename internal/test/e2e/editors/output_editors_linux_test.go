@@ -20,8 +20,8 @@ func outputProject(t *testing.T) (dir, config string) {
 	dir = t.TempDir()
 	e2e.Write(t, filepath.Join(dir, "a.txt"), "a\n")
 	e2e.Write(t, filepath.Join(dir, ".gitignore"), "out/\n")
-	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("git init: %v\n%s", err, out)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
+		e2e.GitIn(t, dir, args...)
 	}
 	return dir, os.Getenv("XDG_CONFIG_HOME")
 }

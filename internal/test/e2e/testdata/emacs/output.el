@@ -23,6 +23,10 @@
 (defun t/list () (sidecar-output) (with-current-buffer "*SideCar output*" (buffer-string)))
 
 (t/ok (string-match-p "^No output is held" (t/list)) "there is none at first")
+(t/run "plain" "git tag v1")
+(sidecar-review)
+(t/ok (with-current-buffer "*SideCar review*" (string-match-p "^New tag v1 on .*: first, waits$" (buffer-string))) "a tag is in the list of what is pending")
+(sidecar-execute "sidecar.review.reject" (make-hash-table :size 1))
 (t/run "plain" "mkdir -p out && echo built > out/b.o")
 (t/run "tools" "mkdir -p node_modules/tool && echo true > node_modules/tool/run && chmod +x node_modules/tool/run && echo x > 'node_modules/a
 b'")

@@ -23,6 +23,13 @@ vim.cmd('SidecarOutput')
 T.await(function() return last() == 'sidecar: no output is held' end, 'there is none at first')
 T.ok(#vim.fn.getcompletion('SidecarOutputDrop ', 'cmdline') == 0, 'nor a session to name')
 
+run('plain', 'git tag v1')
+require('sidecar').review()
+T.await(function() return #vim.fn.getqflist() == 1 end, 'a tag is in the list of what is pending')
+T.ok(vim.fn.getqflist()[1].text:find('^New tag v1 on .*: first, waits$'), 'with its commit: ' .. vim.fn.getqflist()[1].text)
+vim.cmd('cclose')
+T.execute('sidecar.review.reject', vim.empty_dict())
+
 run('plain', 'mkdir -p out && echo built > out/b.o')
 run('tools', [[mkdir -p node_modules/tool && echo true > node_modules/tool/run && chmod +x node_modules/tool/run && echo x > 'node_modules/a
 b']])
