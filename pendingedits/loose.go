@@ -47,6 +47,9 @@ func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 	}
 	if err == nil && empty {
 		err = ErrNothingToCommit
+		if c.Ref.Kind != "" {
+			err = ErrNamesNothing
+		}
 	}
 	return waits, err
 }
@@ -77,6 +80,11 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 		made.parts, left = nil, nil // the branch can't go to a part of a commit
 	}
 	switch {
+	case c.Ref.Own && q.named(made) == nil:
+		if len(r.unqueued) == 0 {
+			err = ErrNamesNothing
+		}
+		return r, nil, false, true, err
 	case c.Ref.Kind != "":
 		left = nil // what the view has otherwise is the session's own change after a switch
 	case made.parts == nil:
