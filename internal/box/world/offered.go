@@ -189,13 +189,19 @@ func (o *offering) known(id string) (own, ok bool) {
 	return false, reaches(o.k, o.refView, id)
 }
 
-// reaches reports whether a reference of the user's repository leads to a commit.
+// reaches reports whether a branch or a tag of the user's repository leads to a commit.
 func reaches(k *comparing, v refView, id string) bool {
-	from := []string{v.userHead}
-	for _, at := range v.was {
-		from = append(from, at)
+	return k.lead(append(histories(v.was), v.userHead), id)
+}
+
+// histories are what branches and tags name. A stash, which has what was staged, is in no history.
+func histories(refs map[string]string) (ids []string) {
+	for name, id := range refs {
+		if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || strings.HasPrefix(name, "refs/remotes/") {
+			ids = append(ids, id)
+		}
 	}
-	return k.lead(from, id)
+	return ids
 }
 
 // peeled is the commit that an object names, and the message of an annotated tag. One that is

@@ -67,6 +67,9 @@ func TestOffered(t *testing.T) {
 		{"a merge", []string{"git merge -q --no-ff --no-edit theirs"}, []string{"commit Merge branch 'theirs' merges"}},
 		{"a moved branch", []string{"git branch -f other main"}, []string{""}},
 		{"what is lost", []string{"git tag v1 $LOST"}, []string{""}},
+		{"a stash", []string{"git tag v1 $STASH; git branch side $STASH", "git merge -q --no-ff -m m $STASH"}, []string{"", "commit m"}},
+		{"a fast-forward to a stash", []string{"git merge -q $STASH"}, []string{""}},
+		{"a branch of a remote", []string{"git merge -q --no-ff -m m up/there"}, []string{"commit m merges"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := gitRig(t)
@@ -81,9 +84,15 @@ func TestOffered(t *testing.T) {
 			r.write("t.txt", "t\n")
 			r.git("add", "t.txt")
 			r.git("commit", "-qm", "theirs")
+			r.git("update-ref", "refs/remotes/up/there", "HEAD")
 			r.git("switch", "-q", "main")
+			r.write("a.txt", "staged\n")
+			r.git("add", "a.txt")
+			r.write("a.txt", "stashed\n")
+			r.git("stash", "-q")
+			stash := strings.TrimSpace(r.git("rev-parse", "stash@{0}"))
 			for i, line := range c.lines {
-				_, h := r.run(strings.ReplaceAll(line, "$LOST", lost))
+				_, h := r.run(strings.NewReplacer("$LOST", lost, "$STASH", stash).Replace(line))
 				if got := offers(h.Commits); got != c.want[i] {
 					t.Errorf("%s: offers %q, want %q; said %q", line, got, c.want[i], h.Said)
 				}
