@@ -29,6 +29,8 @@ func offers(list []workspace.Commit) string {
 			words = append(words, "not "+c.Ref.Name)
 		case c.Message == "":
 			words = append(words, "gone")
+		case c.Forward:
+			words = append(words, "forward")
 		default:
 			title := strings.TrimSpace(c.Message)
 			if c.Branch != "" {
@@ -67,6 +69,14 @@ func TestOffered(t *testing.T) {
 		{"a merge", []string{"git merge -q --no-ff --no-edit theirs"}, []string{"commit Merge branch 'theirs' merges"}},
 		{"a moved branch", []string{"git branch -f other main"}, []string{""}},
 		{"what is lost", []string{"git tag v1 $LOST"}, []string{""}},
+		{"an amend after a tag", []string{"echo x >> a.txt; git commit -qam x; git tag v1", "git commit -q --amend -m y"}, []string{"commit x, tag v1 own", "commit y, not tag v1"}},
+		{"a rebase after a tag", []string{"echo x > x.txt; git add .; git commit -qm x; git tag v1; git branch keep", "git rebase -q theirs"}, []string{"commit x, branch keep own, tag v1 own", "forward, commit x, not branch keep, not tag v1"}},
+		{"a tag that moves with its commit", []string{"echo x >> a.txt; git commit -qam x; git tag v1", "git commit -q --amend -m y; git tag -f v1"}, []string{"commit x, tag v1 own", "commit y, tag v1 own"}},
+		{"a tag that moves to what is lost", []string{"git tag v1", "git tag -f v1 $LOST"}, []string{"tag v1", "not tag v1"}},
+		{"a tag below other commits", []string{"echo x >> a.txt; git commit -qam x; git tag v1", "echo y >> a.txt; git commit -qam y"}, []string{"commit x, tag v1 own", "commit y"}},
+		{"a branch that is merged", []string{"git switch -qc t; echo x >> a.txt; git commit -qam x", "git switch -q main; git merge -q t"}, []string{"commit x on t", "commit x, branch t own"}},
+		{"a branch that is left", []string{"git switch -qc t; echo x >> a.txt; git commit -qam x", "git switch -q main", "git switch -q t"}, []string{"commit x on t", "gone", "commit x on t"}},
+		{"a rebase that stops", []string{"echo x >> a.txt; git commit -qam x", "git rebase -q other~1 -i --exec false 2>&1; git status | head -1", "git rebase --abort"}, []string{"commit x", "", ""}},
 		{"a stash", []string{"git tag v1 $STASH; git branch side $STASH", "git merge -q --no-ff -m m $STASH"}, []string{"", "commit m"}},
 		{"a fast-forward to a stash", []string{"git merge -q $STASH"}, []string{""}},
 		{"a branch of a remote", []string{"git merge -q --no-ff -m m up/there"}, []string{"commit m merges"}},
