@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -45,7 +46,12 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			if !ok {
 				break // it is the user's
 			}
-			one := workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)}
+			over := c
+			if over.parent = cmp.Or(c.parent, until[1]); c.parent == "" && until[1] != "" {
+				title, _, _ := strings.Cut(c.message, "\n")
+				said = append(said, fmt.Sprintf("The commit %q begins a history for this session's commands alone: it is made on top of what the workspace has.", title))
+			}
+			one := workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, over)}
 			if len(c.parents) > 1 {
 				said = append(said, merged(w, &one, c.parents[1:])...)
 			}

@@ -269,8 +269,16 @@ func (o *offering) named(id string, own bool) string {
 	return fmt.Sprintf("%.10s: %s", id, title)
 }
 
+// maxName bounds the name of a branch, in bytes.
+const maxName = 200
+
 // goodName reports whether git takes a name, and people can read it.
 func goodName(name string) bool {
-	strange := strings.ContainsFunc(name, inNoBranch) || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasPrefix(name, "-")
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	strange := strings.ContainsFunc(name, inNoBranch) || len(name) > maxName || name == "@" || strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasPrefix(name, "-")
 	return !strange && fs.ValidPath(name) && name != "HEAD" && shownName(name) == name
 }

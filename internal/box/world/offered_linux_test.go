@@ -60,6 +60,8 @@ func TestOffered(t *testing.T) {
 		{"a tag after its commit", []string{"echo x >> a.txt; git commit -qam x", "git tag v1"}, []string{"commit x", "tag v1 own"}},
 		{"a tag of a tag", []string{"git tag -am a one; git tag -am b two one"}, []string{"tag one"}},
 		{"a name that is an option", []string{"git update-ref refs/tags/-d HEAD"}, []string{""}},
+		{"names that are not made", []string{"git update-ref refs/heads/refs/heads/x HEAD; git update-ref refs/tags/@ HEAD; mkdir .git/refs/tags/.a; cp .git/refs/heads/main .git/refs/tags/.a/b; cp .git/refs/heads/main .git/refs/tags/v.; git tag $(printf '%0201d' 0)"}, []string{""}},
+		{"names that are", []string{"git tag a/b; git tag v1.0; git tag a@b; git branch reffs/x"}, []string{"branch reffs/x, tag a/b, tag a@b, tag v1.0"}},
 		{"a switch", []string{"git switch -q other", "git switch -q main"}, []string{"switch other 1 files", "not the switch to branch other"}},
 		{"a switch to a new branch", []string{"git switch -qc side", "echo x >> a.txt; git commit -qam x"}, []string{"switch side new", "commit x on side"}},
 		{"a new branch with a commit", []string{"git switch -qc side; echo x >> a.txt; git commit -qam x"}, []string{"commit x on side"}},
