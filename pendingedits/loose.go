@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -65,6 +66,9 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 		}
 	}
 	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch, forward: c.Forward, merges: c.Merges, ref: c.Ref}
+	if c.ID == "" && c.Ref.Kind == "" {
+		made.branch = cmp.Or(c.Branch, switched(q, by.Session, r.unqueued)) // git_commit knows no branch of its session
+	}
 	for _, f := range c.Files {
 		p, ok, err := q.loosePart(f)
 		if err != nil {

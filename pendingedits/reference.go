@@ -58,6 +58,21 @@ func (s *state) withNames(gone ...string) []string {
 	return gone
 }
 
+// switched is the branch that a session is on, by the switches and commits that wait; "" is that of
+// the workspace.
+func switched(q *queue, session string, gone []string) (branch string) {
+	for _, c := range q.commits {
+		switch {
+		case c.session != session || slices.Contains(gone, c.id):
+		case c.ref.Kind == workspace.RefSwitch:
+			branch = c.ref.Name
+		case c.branch != "":
+			branch = c.branch
+		}
+	}
+	return branch
+}
+
 // needed reports whether q switches to the branch of a commit that is accepted.
 func (s *queue) needed(q *queued) bool {
 	for _, c := range s.commits {

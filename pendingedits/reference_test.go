@@ -2,6 +2,7 @@ package pendingedits_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -61,4 +62,39 @@ func TestReferenceBesideForward(t *testing.T) {
 	b.must(b.tag("v1", "theirs", false))
 	b.accept(names("a"))
 	b.expect("the tag still waits", b.waiting(), "tag v1 []")
+}
+
+// A commit that knows no branch is of the one that its session switches to, so that accepting its
+// files switches first. One of another session is not.
+func TestCommitAfterSwitch(t *testing.T) {
+	b := newBatch(t, "a", ten, "b", ten)
+	_, err := b.store.QueueFiles(t.Context(), reviewed, pendingedits.FileCommit{
+		ID: "HEAD", Message: "switch", Ref: workspace.Reference{Kind: workspace.RefSwitch, Name: "side", New: true, Commit: "theirs"},
+	})
+	b.must(err)
+	for _, by := range []pendingedits.Proposer{reviewed, {Session: "beside", Tool: "t"}} {
+		name := map[bool]string{true: "a", false: "b"}[by == reviewed]
+		b.must(b.edits(by, name, replace(ten, "2\n", "two\n")))
+		_, err := b.store.QueueFiles(t.Context(), by, pendingedits.FileCommit{Message: "of " + name, Files: []pendingedits.CommitFile{{Name: name, Data: bytesOf(replace(ten, "2\n", "two\n"))}}})
+		b.must(err)
+	}
+	var branches []string
+	for _, c := range b.store.List("").Commits {
+		branches = append(branches, c.Message+" on "+c.Branch)
+	}
+	b.expect("branches", branches, "switch on ", "of a on side", "of b on ")
+	b.accept(names("a"))
+	b.expect("after its file", b.waiting(), "of b [b]")
+
+	// So is one after a commit of a command that begins a branch.
+	b.must(b.edits(reviewed, "c", "c\n", "d", "d\n"))
+	for _, c := range []pendingedits.FileCommit{{ID: "of c", Message: "of c", Branch: "fresh"}, {Message: "of d"}} {
+		name := strings.TrimPrefix(c.Message, "of ")
+		c.Files = []pendingedits.CommitFile{{Name: name, Data: []byte(name + "\n")}}
+		_, err := b.store.QueueFiles(t.Context(), reviewed, c)
+		b.must(err)
+	}
+	if list := b.store.List(reviewed.Session).Commits; len(list) != 2 || list[1].Branch != "fresh" {
+		t.Errorf("there waits %+v", list)
+	}
 }
