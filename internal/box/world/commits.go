@@ -67,7 +67,7 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			made[i].Unseen = unseenOf(w, prefix, made[i:])
 		}
 	}
-	gone := append(again, w.gone(private)...)
+	gone := slices.Concat(again, w.gone(private))
 	var first, last []workspace.Commit
 	if v, ok := viewRefs(w, made, base); ok {
 		first, last = offerRefs(w, v, prefix)
@@ -165,7 +165,7 @@ func returned(w *world) (again []string) {
 }
 
 // forgetCommits forgets what was reported of a repository that goes.
-func (w *world) forgetCommits() {
+func forgetCommits(w *world) {
 	w.committed, w.reported, w.elsewhere, w.offered = "", nil, nil, nil
 }
 

@@ -430,7 +430,7 @@ func (w *world) dropGit() {
 		noteLost(w)
 		bringBack(w)
 		_ = osfile.RemoveAll(private)
-		w.forgetCommits()
+		forgetCommits(w)
 		clear(w.told)
 	}
 	w.git = now
