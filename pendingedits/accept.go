@@ -174,7 +174,7 @@ func planReject(ctx context.Context, q *queue, sel Selection, reason string) (r 
 	for _, c := range q.commits {
 		if slices.Contains(r.unqueued, c.id) {
 			res.Commits = append(res.Commits, c.describe())
-			o.notes = append(o.notes, note{c.session, fmt.Sprintf("Your queued commit %q will not be made: %s", c.message, reason)})
+			o.notes = append(o.notes, note{c.session, fmt.Sprintf("Your queued %s %q will not be made: %s", c.noun(), c.message, reason)})
 		}
 	}
 	slices.Sort(res.Rejected)

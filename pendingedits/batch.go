@@ -178,5 +178,5 @@ func (s *state) withoutRejected(picks []picked, dropped []*queued) (others []*qu
 			gone = append(gone, q.id)
 		}
 	}
-	return others, gone
+	return others, s.withNames(gone...)
 }

@@ -40,7 +40,7 @@ func (s *guarded) makeThese(ctx context.Context, list []*queued) (done []CommitR
 			said = fmt.Sprintf("was not made: %v", err)
 		case q.loose && errors.Is(err, ErrNothingToCommit):
 			// Somebody committed the files meanwhile. It would wait for ever.
-			err = errors.Join(err, s.write("commit.dropped", only(record{unqueued: []string{q.id}})))
+			err = errors.Join(err, s.drop(q))
 			said = "was not made: its files are as the last commit has them."
 		default:
 			said, waits = fmt.Sprintf("could not be made and waits: %v", err), true
@@ -72,7 +72,7 @@ func (s *guarded) makeCommit(ctx context.Context, q *queued) (string, error) {
 	}
 	q, err := s.prepareCommit(ctx, c, q)
 	if errors.Is(err, ErrUnseen) {
-		return "", errors.Join(err, s.write("commit.dropped", only(record{unqueued: []string{q.id}})))
+		return "", errors.Join(err, s.drop(q))
 	}
 	if err == nil {
 		err = s.opts.Fail("commit.run")
@@ -82,7 +82,7 @@ func (s *guarded) makeCommit(ctx context.Context, q *queued) (string, error) {
 	}
 	id, err := c.Commit(ctx, q.request())
 	if errors.Is(err, ErrUnseen) {
-		return "", errors.Join(err, s.write("commit.dropped", only(record{unqueued: []string{q.id}})))
+		return "", errors.Join(err, s.drop(q))
 	}
 	known := true
 	if err != nil {
@@ -94,6 +94,11 @@ func (s *guarded) makeCommit(ctx context.Context, q *queued) (string, error) {
 	}
 	_ = s.opts.Fail("commit.ran") // a point to die at: what is made is made
 	return id, s.recordCommit(q, id, err, known)
+}
+
+// drop has q wait no more, which will not be made.
+func (s *guarded) drop(q *queued) error {
+	return s.write("commit.dropped", func() (record, error) { return record{unqueued: s.withNames(q.id)}, nil })
 }
 
 // prepareCommit notes that q is about to be made, with the files as they are now.

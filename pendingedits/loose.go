@@ -2,6 +2,7 @@ package pendingedits
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -47,6 +48,9 @@ func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 	}
 	if err == nil && empty {
 		err = ErrNothingToCommit
+		if c.Ref.Kind != "" {
+			err = ErrNamesNothing
+		}
 	}
 	return waits, err
 }
@@ -62,6 +66,9 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 		}
 	}
 	made := &queued{session: by.Session, message: c.Message, models: slices.Clone(c.Models), loose: true, origin: c.ID, branch: c.Branch, forward: c.Forward, merges: c.Merges, ref: c.Ref}
+	if c.ID == "" && c.Ref.Kind == "" {
+		made.branch = cmp.Or(c.Branch, switched(q, by.Session, r.unqueued)) // git_commit knows no branch of its session
+	}
 	for _, f := range c.Files {
 		p, ok, err := q.loosePart(f)
 		if err != nil {
@@ -77,6 +84,11 @@ func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, wa
 		made.parts, left = nil, nil // the branch can't go to a part of a commit
 	}
 	switch {
+	case c.Ref.Own && q.named(made) == nil:
+		if len(r.unqueued) == 0 {
+			err = ErrNamesNothing
+		}
+		return r, nil, false, true, err
 	case c.Ref.Kind != "":
 		left = nil // what the view has otherwise is the session's own change after a switch
 	case made.parts == nil:

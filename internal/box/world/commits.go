@@ -1,8 +1,10 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,6 +34,7 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 	if inTables(repositoryOf(w).common) {
 		return nil, tableNews(w)
 	}
+	again := returned(w)
 	head, base := w.head(), ""
 	rebasing := strings.Contains(inProgress(private, repositoryOf(w).own), "rebase")
 	if head != "" && head != w.committed && !rebasing { // else its commits are not all there
@@ -43,7 +46,12 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			if !ok {
 				break // it is the user's
 			}
-			one := workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, c)}
+			over := c
+			if over.parent = cmp.Or(c.parent, until[1]); c.parent == "" && until[1] != "" {
+				title, _, _ := strings.Cut(c.message, "\n")
+				said = append(said, fmt.Sprintf("The commit %q begins a history for this session's commands alone: it is made on top of what the workspace has.", title))
+			}
+			one := workspace.Commit{ID: at, Message: c.message, Files: w.committedFiles(prefix, over)}
 			if len(c.parents) > 1 {
 				said = append(said, merged(w, &one, c.parents[1:])...)
 			}
@@ -59,12 +67,12 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 			made[i].Unseen = unseenOf(w, prefix, made[i:])
 		}
 	}
+	gone := slices.Concat(again, w.gone(private))
 	var first, last []workspace.Commit
 	if v, ok := viewRefs(w, made, base); ok {
 		first, last = offerRefs(w, v, prefix)
 		said = append(said, gitNews(w, v)...)
 	}
-	gone := w.gone(private)
 	if len(gone) > 0 && len(made) == 0 {
 		made = []workspace.Commit{{}}
 	}
@@ -74,6 +82,9 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 		}
 		if made[i].ID != "" {
 			w.reported = append(w.reported, made[i].ID)
+		}
+		if made[i].Branch != "" {
+			w.elsewhere = append(w.elsewhere, made[i].ID)
 		}
 	}
 	return slices.Concat(first, made, last), said
@@ -139,14 +150,39 @@ func onDiskIn(w *world, rel string) bool {
 	return err == nil
 }
 
-// gone takes those of the reported commits off the list to which nothing leads any
-// more: an amend, a rebase or a reset left them.
+// returned takes off the list the commits that were reported for another branch than the user's,
+// once commands are back on that: those that were merged into it are reported anew.
+func returned(w *world) (again []string) {
+	private, user := privateOf(w), repositoryOf(w)
+	if len(w.elsewhere) == 0 || branchOf(private, gitBelow(w)) != branchOf(user.own, "") || inProgress(private, user.own) != "" {
+		return nil
+	}
+	again = slices.DeleteFunc(w.elsewhere, func(id string) bool { return !slices.Contains(w.reported, id) })
+	w.reported = slices.DeleteFunc(w.reported, func(id string) bool { return slices.Contains(again, id) })
+	w.elsewhere, w.committed = nil, ""
+	maps.DeleteFunc(w.offered, func(_ string, o offered) bool { return !o.alone }) // branches that they began
+	return again
+}
+
+// forgetCommits forgets what was reported of a repository that goes.
+func forgetCommits(w *world) {
+	w.committed, w.reported, w.elsewhere, w.offered = "", nil, nil, nil
+}
+
+// gone takes those of the reported commits off the list to which neither HEAD nor the branch of
+// the workspace leads any more: an amend, a rebase or a reset left them. A tag or another branch
+// is no reason to make one. While something is in progress, any reference counts.
 func (w *world) gone(private string) (gone []string) {
 	if len(w.reported) == 0 {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, at := range append(refsOf(private), w.head()) {
+	user := repositoryOf(w)
+	from := []string{w.head(), references(private, gitBelow(w))["refs/heads/"+branchOf(user.own, "")]}
+	if inProgress(private, user.own) != "" {
+		from = append(from, refsOf(private)...)
+	}
+	for _, at := range from {
 		for len(seen) < maxCommits*maxCommits && at != "" && !seen[at] {
 			seen[at] = true
 			c, _ := readCommit(private, at)

@@ -3,7 +3,6 @@ package world
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func fastForward(w *world, prefix, to string) (c workspace.Commit, ok bool) {
 	if w.real[".git"] || from == "" || to == "" || from == to || branch == "" || branch != branchOf(privateOf(w), gitBelow(w)) || slices.Contains(w.reported, to) {
 		return c, false
 	}
-	if !slices.Contains(slices.Collect(maps.Values(references(user.common, ""))), to) {
+	if !slices.Contains(histories(references(user.common, "")), to) {
 		return c, false
 	}
 	k := compareIn(w, prefix)

@@ -30,6 +30,7 @@ func TestGitNews(t *testing.T) {
 		{"a reset", "git reset -q --soft HEAD~1", "branch main (moved)"},
 		{"an amended commit of the user's", "git commit -q --amend -m anew", "written anew or taken back"},
 		{"a merge of a commit of its own", "git switch -q other; echo o > o.txt; git add o.txt; git commit -qm o; git switch -q main; git merge -q --no-edit other", "made as a commit with one parent"},
+		{"a history of its own", "git checkout -q --orphan own; git rm -rqf .; echo o > o.txt; git add o.txt; git commit -qm o", `The commit "o" begins a history for this session's commands alone`},
 		{"a bisect", "git bisect start; git bisect bad", "a bisect"},
 		{"a cherry-pick that stops", "git switch -q other; echo o > a.txt; git commit -qam o; git switch -q main; git cherry-pick other", "alone, and not in the workspace: a cherry-pick"},
 		{"a rebase that stops", "git switch -q other; echo o > a.txt; git commit -qam o; git rebase -q main", "a rebase"},

@@ -34,7 +34,7 @@ func lendRepository(w *world, l *Linked) error {
 		if err := osfile.RemoveAll(privateOf(w)); err != nil {
 			return err
 		}
-		w.committed, w.reported, w.offered = "", nil, nil
+		forgetCommits(w)
 	}
 	w.linked = l
 	w.dropGit()

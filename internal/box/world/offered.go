@@ -21,7 +21,8 @@ const headName = "HEAD"
 // offered is a reference that was reported: what it named, or the branch of HEAD.
 type offered struct {
 	is    string
-	alone bool // it waits by itself, and not with the commits that begin it
+	alone bool   // it waits by itself, and not with the commits that begin it
+	own   string // the commit that waits and that it names
 }
 
 // refView is what the user's repository and that of commands have.
@@ -140,6 +141,8 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 	case id == "" && was.is != "":
 		c = o.takenBack(name)
 		return c, was.alone
+	case was.is == id && was.own != "" && !o.isOwn(was.own):
+		return o.takenBack(name), true // what it names waits no more
 	case id == "" || o.was[name] != "" || was.is == id:
 		return c, false
 	case was.is != "" && !was.alone && slices.Contains(o.reported, id):
@@ -151,9 +154,15 @@ func (o *offering) reference(name string) (c workspace.Commit, ok bool) {
 	at, message, ok := o.peeled(id)
 	own, known := o.known(at)
 	if !ok || !known || kind == workspace.RefBranch && at != id {
-		return c, false
+		if was.is != "" {
+			c = o.takenBack(name) // it was moved
+		}
+		return c, was.alone
 	}
 	o.offered[name] = offered{is: id, alone: true}
+	if own {
+		o.offered[name] = offered{is: id, alone: true, own: at}
+	}
 	says := fmt.Sprintf("New %s %s on %s", kind, shownName(short), o.named(at, own))
 	if message != "" {
 		says += "\n\n" + message // which is part of what is accepted
@@ -183,19 +192,30 @@ func (o *offering) known(id string) (own, ok bool) {
 	if id == "" {
 		return false, false
 	}
-	if slices.Contains(o.reported, id) || slices.ContainsFunc(o.made, func(c workspace.Commit) bool { return c.ID == id && !c.Forward }) {
+	if o.isOwn(id) {
 		return true, true
 	}
 	return false, reaches(o.k, o.refView, id)
 }
 
-// reaches reports whether a reference of the user's repository leads to a commit.
+// isOwn reports whether a commit is one of commands.
+func (o *offering) isOwn(id string) bool {
+	return slices.Contains(o.reported, id) || slices.ContainsFunc(o.made, func(c workspace.Commit) bool { return c.ID == id && !c.Forward })
+}
+
+// reaches reports whether a branch or a tag of the user's repository leads to a commit.
 func reaches(k *comparing, v refView, id string) bool {
-	from := []string{v.userHead}
-	for _, at := range v.was {
-		from = append(from, at)
+	return k.lead(append(histories(v.was), v.userHead), id)
+}
+
+// histories are what branches and tags name. A stash, which has what was staged, is in no history.
+func histories(refs map[string]string) (ids []string) {
+	for name, id := range refs {
+		if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || strings.HasPrefix(name, "refs/remotes/") {
+			ids = append(ids, id)
+		}
 	}
-	return k.lead(from, id)
+	return ids
 }
 
 // peeled is the commit that an object names, and the message of an annotated tag. One that is
@@ -249,8 +269,16 @@ func (o *offering) named(id string, own bool) string {
 	return fmt.Sprintf("%.10s: %s", id, title)
 }
 
+// maxName bounds the name of a branch, in bytes.
+const maxName = 200
+
 // goodName reports whether git takes a name, and people can read it.
 func goodName(name string) bool {
-	strange := strings.ContainsFunc(name, inNoBranch) || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasPrefix(name, "-")
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	strange := strings.ContainsFunc(name, inNoBranch) || len(name) > maxName || name == "@" || strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasPrefix(name, "-")
 	return !strange && fs.ValidPath(name) && name != "HEAD" && shownName(name) == name
 }

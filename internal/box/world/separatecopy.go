@@ -224,7 +224,7 @@ func (c *renewal) exchange(at *copied, rel string, info fs.FileInfo, r rules) er
 	}
 	delete(at.kids, ".git")
 	if rel == ".git" {
-		c.s.w.committed, c.s.w.reported, c.s.w.offered = "", nil, nil
+		forgetCommits(c.s.w)
 	}
 	return c.enter(at, rel, nil, info, r, false, true)
 }

@@ -38,7 +38,8 @@ type world struct {
 	made map[string]node
 
 	committed string             // the last commit of commands that was reported
-	reported  []string           // all of them, as long as something leads to them
+	reported  []string           // all of them, as long as HEAD or the branch leads to them
+	elsewhere []string           // those of them that are of another branch than the user's
 	offered   map[string]offered // branches and tags that were reported, by their whole name
 
 	git    gitState          // of the folder, when commands last saw its repository
@@ -429,7 +430,7 @@ func (w *world) dropGit() {
 		noteLost(w)
 		bringBack(w)
 		_ = osfile.RemoveAll(private)
-		w.committed, w.reported, w.offered = "", nil, nil
+		forgetCommits(w)
 		clear(w.told)
 	}
 	w.git = now

@@ -51,6 +51,14 @@ func TestReferences(t *testing.T) {
 			{"branch --show-current", "side"}, {"log --format=%s", "more other first"}, {"status --porcelain", ""}, {"rev-parse other", "$other"}}},
 		{"a merge", []string{"echo two >> a.txt && git commit -qam second && git merge -q --no-edit other"}, [][2]string{
 			{"log -1 --format=%s", "Merge branch 'other'"}, {"rev-parse HEAD^2", "$other"}, {"log -1 --format=%s HEAD^1", "second"}, {"status --porcelain", ""}}},
+		{"a branch that is merged", []string{"git switch -qc t && echo two >> a.txt && git commit -qam second", "git switch -q main && git merge -q t"}, [][2]string{
+			{"branch --show-current", "main"}, {"log --format=%s", "second first"}, {"log -1 --format=%s t", "second"}, {"status --porcelain", ""}}},
+		{"a rebase after a tag", []string{"echo c > c.txt && git add c.txt && git commit -qm second && git tag v1 && git branch keep", "git rebase -q other"}, [][2]string{
+			{"log --format=%s", "second other first"}, {"tag", ""}, {"branch --format=%(refname:short)", "main other"}, {"status --porcelain", ""}}},
+		{"a history of its own", []string{"git checkout -q --orphan own && git rm -rqf . && echo o > o.txt && git add o.txt && git commit -qm o"}, [][2]string{
+			{"branch --show-current", "own"}, {"log --format=%s", "o first"}, {"ls-files", "o.txt"}, {"status --porcelain", ""}}},
+		{"a tag on a commit that is not made", []string{"git commit -q --allow-empty -m empty && git tag v1"}, [][2]string{
+			{"log --format=%s", "first"}, {"tag", ""}}},
 		{"what was taken back", []string{"git tag v1 && git switch -q other", "git tag -d v1 && git switch -q main"}, [][2]string{
 			{"branch --show-current", "main"}, {"tag", ""}, {"status --porcelain", ""}}},
 	} {
@@ -99,6 +107,11 @@ func TestReferencesOneByOne(t *testing.T) {
 	r.Tool("run_command", e2e.Object{"command": "echo two >> a.txt && git commit -qam second && git tag v1 && git tag v2 other"})
 	if list := waiting(r); len(list.Commits) != 3 {
 		t.Fatalf("there waits %+v", list.Commits)
+	}
+	r.Tool("run_command", e2e.Object{"command": "echo n > n.txt && git add n.txt && git commit -qm third && git tag v3"})
+	e2e.Command[any](r, "sidecar.review.reject", e2e.Object{"uris": []string{"file://" + filepath.Join(dir, "n.txt")}})
+	if list := waiting(r); len(list.Commits) != 3 {
+		t.Errorf("after a commit was rejected there waits %+v", list.Commits)
 	}
 	r.Accept(e2e.Object{"uris": []string{"file://" + filepath.Join(dir, "a.txt")}})
 	if got := strings.Fields(e2e.GitIn(t, dir, "tag")); len(got) != 1 || got[0] != "v1" {
@@ -233,4 +246,24 @@ func TestGitTools(t *testing.T) {
 	call("git_stash", e2e.Object{"action": "push"}, true)
 	r.Mode("cautious")
 	call("git_branch", e2e.Object{"action": "create", "name": "third"}, true)
+}
+
+// TestCommitToolAfterSwitch: what git_commit holds goes to the branch that the session is on, also
+// when its file is accepted alone.
+func TestCommitToolAfterSwitch(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	r.Tool("run_command", e2e.Object{"command": "git switch -qc side"})
+	r.Tool("write_file", e2e.Object{"path": "a.txt", "content": "of side\n"})
+	if res := r.Tool("git_commit", e2e.Object{"message": "second"}); !res.OK {
+		t.Fatalf("%+v", res)
+	}
+	r.Accept(e2e.Object{"uris": []string{"file://" + filepath.Join(dir, "a.txt")}})
+	if got := strings.Fields(e2e.GitIn(t, dir, "log", "-1", "--format=%s %D")); strings.Join(got, " ") != "second HEAD -> side" {
+		t.Errorf("the repository has %q", got)
+	}
+	if got := strings.TrimSpace(e2e.GitIn(t, dir, "log", "-1", "--format=%s", "main")); got != "first" || len(waiting(r).Commits) > 0 {
+		t.Errorf("main has %s, there waits %+v", got, waiting(r).Commits)
+	}
 }
