@@ -114,8 +114,11 @@ func holdCommit(ctx context.Context, to Destinations, s *session.Session, commit
 func holdReference(ctx context.Context, to Destinations, s *session.Session, commit workspace.Commit, batch bool) string {
 	title, _, _ := strings.Cut(commit.Message, "\n")
 	what := redact.Visible(title)
-	if batch && commit.Ref.Own {
+	switch {
+	case batch && commit.Ref.Own:
 		return what + ": this session's commands alone see it, as it names a commit of the batch."
+	case batch && commit.Ref.Kind == workspace.RefSwitch:
+		return what + ": this session's commands alone see it, as a batch is committed on the workspace's branch."
 	}
 	waits, err := to.HoldCommit(ctx, s.ID, commit, s.Models())
 	switch {

@@ -98,6 +98,28 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestReferencesOfABatch: in audit a tag waits beside the batch; a switch, which would take the
+// batch to another branch, does not.
+func TestReferencesOfABatch(t *testing.T) {
+	dir := twoBranches(t)
+	r := serve(t, dir)
+	complete(r)
+	r.Mode("audit")
+	res := r.Tool("run_command", e2e.Object{"command": "git tag v1; git switch -q other; echo more >> a.txt; git commit -qam more; git tag v2"})
+	for _, want := range []string{"New tag v1 on ", "as a batch is committed on the workspace's branch", "as it names a commit of the batch"} {
+		if !strings.Contains(res.Content, want) {
+			t.Errorf("no %q in %s", want, res.Content)
+		}
+	}
+	r.Accept(e2e.Object{})
+	if got := e2e.GitIn(t, dir, "log", "-1", "--format=%s %D"); !strings.HasPrefix(got, "more HEAD -> main") {
+		t.Errorf("the repository has %s", got)
+	}
+	if got := strings.Fields(e2e.GitIn(t, dir, "tag")); len(got) != 1 || got[0] != "v1" {
+		t.Errorf("tags: %q", got)
+	}
+}
+
 // TestReferencesOneByOne: a tag is made with its commit when the files of that are accepted one
 // by one, and what is rejected is not made.
 func TestReferencesOneByOne(t *testing.T) {

@@ -231,7 +231,8 @@ func TestRunOnTerminal(t *testing.T) {
 		}
 		resize(11, 22)
 		cmd := exec.CommandContext(t.Context(), program.ServerAnywhere(t), "run", "--mode", "review", "--root", dir, "--", "bash", "-c",
-			`trap 'stty size' WINCH; trap 'echo interrupted; exit 5' INT; echo "$TERM"; stty size; test -t 2 && echo ready; echo new > new.txt; while :; do read -r -t 0.05 line && echo "got $line"; done`)
+			// Without noflsh the terminal drops what the trap prints if that is quicker than its own flush.
+			`stty noflsh; trap 'stty size' WINCH; trap 'echo interrupted; exit 5' INT; echo "$TERM"; stty size; test -t 2 && echo ready; echo new > new.txt; while :; do read -r -t 0.05 line && echo "got $line"; done`)
 		cmd.Env = append(os.Environ(), "TERM=xterm-256color")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
