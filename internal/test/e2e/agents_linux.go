@@ -367,7 +367,8 @@ type Talks struct {
 	held  []*clients.Turn
 }
 
-// spoken is a request without its tools, whose descriptions have words of all kinds.
+// spoken is a request without its tools, whose descriptions have words of all kinds. So has the
+// prompt, by which a test can tell a sub-agent: what is looked for must not be in it by chance.
 func spoken(t *testing.T, turn *clients.Turn) string {
 	t.Helper()
 	var parts map[string]json.RawMessage

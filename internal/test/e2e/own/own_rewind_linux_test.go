@@ -112,16 +112,16 @@ func TestRewindStopsSubAgents(t *testing.T) {
 	dir, model := e2e.Played(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	e2e.Committed(t, dir)
 	r := e2e.WorldIn(t, dir)
-	c := r.Agent("the first", e2e.Ours)
+	c := r.Agent("the-opening-words", e2e.Ours)
 	k := &e2e.Talks{T: t, Model: model}
-	k.Of("the first").CallOwn("spawn_agent", e2e.Object{"task": "an-early-task", "wait": false})
-	k.Of("the first").End()
+	k.Of("the-opening-words").CallOwn("spawn_agent", e2e.Object{"task": "an-early-task", "wait": false})
+	k.Of("the-opening-words").End()
 	c.Stopped(1)
 	history := c.History()
 	at := history[len(history)-1].Seq
-	c.Tell("the second", nil)
-	k.Of("the second").CallOwn("spawn_agent", e2e.Object{"task": "a-late-task", "wait": false})
-	k.Of("the second").End()
+	c.Tell("the-later-words", nil)
+	k.Of("the-later-words").CallOwn("spawn_agent", e2e.Object{"task": "a-late-task", "wait": false})
+	k.Of("the-later-words").End()
 	c.Stopped(2)
 	k.Of("a-late-task").CallAllOwn(
 		clients.Called{Tool: "write_file", Args: e2e.Object{"path": "a.txt", "content": "late\n"}},
