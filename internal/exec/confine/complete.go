@@ -167,7 +167,7 @@ func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (
 	if err != nil {
 		return found
 	}
-	// What it started with has masks; of what has come since, the overlay shows it all.
+	// Masks hide the files of its start; the overlay shows those that have come since.
 	now := base(set, spec.Root)
 	files, err := c.surroundings(ctx, &now)
 	if err != nil {

@@ -17,10 +17,15 @@ func MakeBranch(ctx context.Context, r *Repo, name, commit string) error {
 	if err := CheckBranchName(name); err != nil {
 		return err
 	}
-	return makeRef(ctx, r, "branch", "refs/heads/", name, commit, func() error {
-		_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "move-ref", Args: []string{"branch: Created from " + short(commit), "refs/heads/" + name, commit, none(commit)}})
+	made, err := RefMade(ctx, r, "refs/heads/"+name, commit)
+	if err == nil && !made {
+		err = free(ctx, r, "branch", "refs/heads/", name, commit)
+	}
+	if err != nil || made {
 		return err
-	})
+	}
+	_, err = r.Git.Run(ctx, gitcmd.Invocation{Op: "move-ref", Args: []string{"branch: Created from " + short(commit), "refs/heads/" + name, commit, none(commit)}})
+	return r.Git.Explain(err)
 }
 
 // MakeTag makes a tag at a commit: an annotated one where there is a message, which is not
@@ -29,24 +34,26 @@ func MakeTag(ctx context.Context, r *Repo, name, commit, message string) error {
 	if err := CheckBranchName(name); err != nil { // the rules are the same
 		return err
 	}
-	return makeRef(ctx, r, "tag", "refs/tags/", name, commit, func() error {
-		if message == "" {
-			_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "move-ref", Args: []string{"tag", "refs/tags/" + name, commit, none(commit)}})
-			return err
-		}
-		_, err := r.Git.Run(ctx, gitcmd.Invocation{Op: "create-tag", Args: []string{name, commit}, Stdin: []byte(message)})
+	made, err := RefMade(ctx, r, "refs/tags/"+name, commit)
+	if err == nil && !made {
+		err = free(ctx, r, "tag", "refs/tags/", name, commit)
+	}
+	if err != nil || made {
 		return err
-	})
+	}
+	c := gitcmd.Invocation{Op: "create-tag", Args: []string{name, commit}, Stdin: []byte(message)}
+	if message == "" {
+		c = gitcmd.Invocation{Op: "move-ref", Args: []string{"tag", "refs/tags/" + name, commit, none(commit)}}
+	}
+	_, err = r.Git.Run(ctx, c)
+	return r.Git.Explain(err)
 }
 
 // none stands for no object, beside the name of one.
 func none(hash string) string { return strings.Repeat("0", len(hash)) }
 
-func makeRef(ctx context.Context, r *Repo, kind, prefix, name, commit string, make func() error) error {
-	made, err := RefMade(ctx, r, prefix+name, commit)
-	if err != nil || made {
-		return err
-	}
+// free fails unless the repository has the commit, and nothing of the name yet.
+func free(ctx context.Context, r *Repo, kind, prefix, name, commit string) error {
 	is, err := resolveRev(ctx, r.Git, commit+"^{commit}")
 	if err != nil {
 		return err
@@ -55,13 +62,10 @@ func makeRef(ctx context.Context, r *Repo, kind, prefix, name, commit string, ma
 		return ErrNotThere
 	}
 	there, err := resolveRev(ctx, r.Git, prefix+name)
-	if err != nil {
-		return err
+	if err == nil && there != "" {
+		err = gitcmd.Failf(gitcmd.Conflicted, "there is a %s %s by now, on another commit; delete or rename it first", kind, gitcmd.Shown(name))
 	}
-	if there != "" {
-		return gitcmd.Failf(gitcmd.Conflicted, "there is a %s %s by now, on another commit; delete or rename it first", kind, gitcmd.Shown(name))
-	}
-	return r.Git.Explain(make())
+	return err
 }
 
 // RefMade reports whether a reference names a commit, by its whole name.

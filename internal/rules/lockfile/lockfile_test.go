@@ -259,7 +259,7 @@ var changes = []change{
 	{atPip, "a line that only Python ends", edit("requirements.txt", "# by hand", "# by hand\x1cevil==1 --hash=sha256:"+hexA)},
 }
 
-// Whatever is not the list that was allowed has another digest, or none. The controls are
+// Every other list has another digest, or none. The controls are
 // TestGood, and that each text is changed.
 func TestChanged(t *testing.T) {
 	for _, c := range changes {

@@ -63,7 +63,7 @@ func TestPlantedInHome(t *testing.T) {
 		return res.Content
 	}
 	const unasked, allowed = "world.complete", ""
-	// What a person allowed is there for all.
+	// All sessions have files that a person allowed.
 	run("first", "env sh -c 'mkdir -p ~/.cargo/registry && echo downloaded > ~/.cargo/registry/crate; echo downloaded > ~/.cache/go-build/entry'", allowed)
 
 	var plant strings.Builder

