@@ -46,6 +46,7 @@ type shell struct {
 
 	mu      sync.Mutex
 	dir     string // where the next command begins
+	homeDir string // the home that commands had; "" before the first one
 	jobs    []*job
 	lastJob int
 }
@@ -84,7 +85,13 @@ func (sh *shell) end() {
 		<-j.done
 	}
 	sh.d.Host.Leave(sh.session)
-	if home, err := sh.home(); err == nil {
+	sh.mu.Lock()
+	dir := sh.homeDir
+	sh.mu.Unlock()
+	if dir == "" {
+		return
+	}
+	if home, err := os.OpenRoot(dir); err == nil { // the server may have ended, and the home be gone: it is not made again
 		_ = home.RemoveAll(path.Join(StateDir, sh.session)) // nobody asks for it again
 		home.Close()
 	}
@@ -97,6 +104,9 @@ func (sh *shell) home() (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
+	sh.mu.Lock()
+	sh.homeDir = dir
+	sh.mu.Unlock()
 	return os.OpenRoot(dir)
 }
 
