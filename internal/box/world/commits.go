@@ -90,8 +90,8 @@ func (w *world) commits(prefix string) (made []workspace.Commit, said []string) 
 	return slices.Concat(first, made, last), said
 }
 
-// merged notes what else a merge has for parents: commits of the user's repository. Where commands
-// made one of them, the merge has one parent, and that is said.
+// merged notes what else a merge has for parents: commits of the user's repository. If one of
+// them was made by a command, the merge keeps one parent, and a sentence says so.
 func merged(w *world, made *workspace.Commit, parents []string) (said []string) {
 	user := repositoryOf(w)
 	v := refView{was: references(user.common, ""), userHead: headOf(user.own, user.common)}
@@ -150,8 +150,8 @@ func onDiskIn(w *world, rel string) bool {
 	return err == nil
 }
 
-// returned takes off the list the commits that were reported for another branch than the user's,
-// once commands are back on that: those that were merged into it are reported anew.
+// returned takes off the list the commits that were reported for another branch, once commands
+// are back on the user's: those merged into it are then reported again.
 func returned(w *world) (again []string) {
 	private, user := privateOf(w), repositoryOf(w)
 	if len(w.elsewhere) == 0 || branchOf(private, gitBelow(w)) != branchOf(user.own, "") || inProgress(private, user.own) != "" {

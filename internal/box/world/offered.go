@@ -25,7 +25,7 @@ type offered struct {
 	own   string // the commit that waits and that it names
 }
 
-// refView is what the user's repository and that of commands have.
+// refView holds the references of the user's repository and of the session's.
 type refView struct {
 	user            repository
 	was, now        map[string]string
@@ -208,7 +208,7 @@ func reaches(k *comparing, v refView, id string) bool {
 	return k.lead(append(histories(v.was), v.userHead), id)
 }
 
-// histories are what branches and tags name. A stash, which has what was staged, is in no history.
+// histories returns the commits that branches and tags name. It leaves out the stash, which holds staged text.
 func histories(refs map[string]string) (ids []string) {
 	for name, id := range refs {
 		if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || strings.HasPrefix(name, "refs/remotes/") {
@@ -245,7 +245,7 @@ func (o *offering) peeled(id string) (commit, message string, ok bool) {
 // maxRefText bounds a tag, in bytes.
 const maxRefText = 64 << 10
 
-// files are what differs between two commits.
+// files returns the files that differ between two commits.
 func (o *offering) files(from, to string) ([]workspace.Change, bool) {
 	was, wasOK := o.diff.treeOf(from)
 	now, nowOK := o.diff.treeOf(to)

@@ -116,8 +116,8 @@ func (o *Own) Plain() (string, error) {
 	return dir, os.Mkdir(dir, 0o700)
 }
 
-// Add shows the session's commands the directory lower as on, below their home, and over
-// it what Share keeps there for all. What they change there is kept in upper.
+// Add shows the session's commands the directory lower as on, below their home, with the layer
+// of Share over it. upper holds the session's changes.
 func (o *Own) Add(root, lower, on string) (layer spec.Layer, upper string, err error) {
 	name := layerName(on)
 	dir := filepath.Join(o.dir, name)

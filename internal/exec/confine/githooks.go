@@ -106,7 +106,7 @@ func (g *GitHooks) Run(ctx context.Context, r gitrepo.HookRun) (end gitrepo.Hook
 			run.Readable = append(run.Readable, filepath.Dir(h.Path))
 		}
 	}
-	// In a world that is held, hooks are what commands made of them, unasked too.
+	// Unasked commands may have changed the hooks of a held world, so these run like unasked commands.
 	p, err := start(ctx, g.c, run, g.call.Held && level >= box.Bubblewrap, homeDir{exchangeDir, name})
 	if err != nil {
 		return end, fmt.Errorf("the hooks can't be run: %w", err)

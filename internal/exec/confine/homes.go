@@ -130,6 +130,7 @@ func (h *ownHome) begin(c *Confiner, home string) (err error) {
 		if h.dir, err = h.own.Plain(); err != nil {
 			return err
 		}
+		// The guard compares real paths. The directory was made just now, for this server alone.
 		real, err := filepath.EvalSymlinks(h.dir)
 		h.areas = []gitguard.Area{{Dir: real, Private: true}}
 		return err
@@ -146,6 +147,7 @@ func (h *ownHome) begin(c *Confiner, home string) (err error) {
 		return err
 	}
 	for on, cache := range userCaches() {
+		// An overlay takes no link for its lower directory. The cache is the user's, and commands can't replace it.
 		lower, err := filepath.EvalSymlinks(cache)
 		if err != nil {
 			continue // the user has none

@@ -10,7 +10,7 @@ import (
 // every is how often ports are looked at while a program runs or listens.
 const every = 2 * time.Second
 
-// followers hear when the ports may be others.
+// followers wakes each Follow when a port may have opened or closed.
 type followers struct {
 	mu      sync.Mutex
 	running int // programs in the sessions
@@ -50,7 +50,7 @@ func (p *Ports) Runs(done <-chan struct{}) {
 	}()
 }
 
-// Follow has changed hear of the ports of all sessions when they are others, until ctx ends or End
+// Follow calls changed with the ports of all sessions whenever they change, until ctx ends or End
 // is called. It looks when a program begins or ends, and every two seconds while one runs or listens.
 func (p *Ports) Follow(ctx context.Context, changed func([]Port)) {
 	wake := make(chan struct{}, 1)

@@ -25,7 +25,7 @@ func checkInstall(r Rule) error {
 	return lockfile.CheckDigest(r.Packages)
 }
 
-// shown is what a list has. A rule for one that nobody was shown could allow anything.
+// shown describes a list of packages. It fails for one that no person was shown, as a rule for it could allow anything.
 func (r Rules) shown(digest string) (says string, err error) {
 	if r.Lists != nil {
 		if says, ok := r.Lists.Offered(digest); ok {

@@ -17,8 +17,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
-// install is what a line would install that is one command and nothing else, by the files that
-// the session sees. It is a shell.Installs.
+// install lists the packages that a command line would install, by the files that the session
+// sees. The line is one command alone. It is a shell.Installs.
 type install struct {
 	words []string
 	dir   string // where the command begins
@@ -85,7 +85,7 @@ func (i *install) Digest(words []string) string {
 	return i.list.Digest
 }
 
-// frozen is what a call must find that a rule allowed by its packages; nil for others.
+// frozen returns the files that a call must find unchanged, if a rule allowed it by its packages; else nil.
 func frozen(c *call) *tools.Frozen {
 	if c.line == nil || c.line.install == nil || c.line.Packages == "" || c.res.Decision.Rule != "command.allow" || c.res.Decision.Outcome != string(policy.Allow) {
 		return nil
@@ -159,8 +159,8 @@ func (o *shownLists) add(l lockfile.List) {
 	o.last = append(o.last, digest)
 }
 
-// Offered is what a list of packages has, of which a question offered a rule; ok is false for
-// others.
+// Offered describes a list of packages for which a question offered a rule; ok is false for
+// other lists.
 func (d *Dispatcher) Offered(digest string) (says string, ok bool) {
 	d.lists.mu.Lock()
 	defer d.lists.mu.Unlock()

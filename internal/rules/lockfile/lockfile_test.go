@@ -48,13 +48,19 @@ var (
 	hexA = strings.Repeat("a", 64)
 )
 
+// The registry that the lock files name, and another one.
+const (
+	registry = "https://packages.example.org/"
+	evil     = "https://evil.example"
+)
+
 // good are lock files that list packages, by the command that installs them.
 var good = map[string]files{
 	"npm ci": {
 		"package.json": `{"name":"p","dependencies":{"a":"^1.0.0"},"scripts":{"test":"x"}}`,
 		"package-lock.json": `{"name":"p","lockfileVersion":3,"packages":{"":{"name":"p","dependencies":{"a":"^1.0.0"}},
- "node_modules/a":{"version":"1.0.0","resolved":"https://packages.example.org/a/-/a-1.0.0.tgz","integrity":"` + sumA + `","dependencies":{"@s/b":"1"}},
- "node_modules/@s/b":{"version":"1.0.0","resolved":"https://packages.example.org/@s/b/-/b-1.0.0.tgz","integrity":"` + sumB + `","peerDependencies":{"c":"*"},"peerDependenciesMeta":{"c":{"optional":true}}}}}`,
+ "node_modules/a":{"version":"1.0.0","resolved":"` + registry + `a/-/a-1.0.0.tgz","integrity":"` + sumA + `","dependencies":{"@s/b":"1"}},
+ "node_modules/@s/b":{"version":"1.0.0","resolved":"` + registry + `@s/b/-/b-1.0.0.tgz","integrity":"` + sumB + `","peerDependencies":{"c":"*"},"peerDependenciesMeta":{"c":{"optional":true}}}}}`,
 	},
 	"pnpm install --frozen-lockfile": {
 		"package.json": `{"dependencies":{"a":"^1.0.0"}}`,
@@ -134,7 +140,7 @@ func add(name, text string) func(*testing.T, files) files {
 	return func(_ *testing.T, f files) files { return f.with(name, text) }
 }
 
-const npmEvil = `"node_modules/evil":{"version":"1.0.0","resolved":"https://packages.example.org/evil/-/evil-1.0.0.tgz","integrity":"`
+const npmEvil = `"node_modules/evil":{"version":"1.0.0","resolved":"` + registry + `evil/-/evil-1.0.0.tgz","integrity":"`
 
 var (
 	aNPM   = `"node_modules/a":{`
@@ -147,7 +153,7 @@ var (
 
 // changes install something else, or may.
 var changes = []change{
-	{atNPM, "another version", edit("package-lock.json", `"version":"1.0.0","resolved":"https://packages.example.org/a/-/`, `"version":"1.0.1","resolved":"https://packages.example.org/a/-/`)},
+	{atNPM, "another version", edit("package-lock.json", `"version":"1.0.0","resolved":"`+registry+`a/-/`, `"version":"1.0.1","resolved":"`+registry+`a/-/`)},
 	{atNPM, "another integrity", edit("package-lock.json", sumA, sumB)},
 	{atNPM, "no integrity", edit("package-lock.json", `,"integrity":"`+sumA+`"`, ``)},
 	{atNPM, "a weak integrity", edit("package-lock.json", sumA, "sha1-"+strings.Repeat("A", 27)+"=")},
@@ -180,7 +186,7 @@ var changes = []change{
 		return f.edit(t, "package.json", "^1.0.0", "^2.0.0").edit(t, "package-lock.json", "^1.0.0", "^2.0.0")
 	}},
 	{atNPM, "an old form", edit("package-lock.json", `"lockfileVersion":3`, `"lockfileVersion":1`)},
-	{atNPM, "another list for npm 6", edit("package-lock.json", `"packages":{`, `"dependencies":{"a":{"version":"1.0.0","resolved":"https://packages.example.org/evil/-/evil-1.0.0.tgz","integrity":"`+sumB+`"}},"packages":{`)},
+	{atNPM, "another list for npm 6", edit("package-lock.json", `"packages":{`, `"dependencies":{"a":{"version":"1.0.0","resolved":"`+registry+`evil/-/evil-1.0.0.tgz","integrity":"`+sumB+`"}},"packages":{`)},
 	{atNPM, "a byte order mark", edit("package-lock.json", `{"name"`, "\ufeff"+`{"name"`)},
 	{atNPM, "two texts", edit("package-lock.json", `{"name"`, `{} {"name"`)},
 	{atNPM, "a shrinkwrap", add("npm-shrinkwrap.json", "{}")},
@@ -304,7 +310,7 @@ func TestSame(t *testing.T) {
 // Only these commands, with these options, in this directory.
 func TestCommands(t *testing.T) {
 	for line, f := range good {
-		for _, more := range []string{" evil", " --registry=evil.example", " --registry evil.example", " -C x", " --prefix x", " --prefix=x", " --userconfig=x", " -g", " --index-url=x", " -i x", " -e .",
+		for _, more := range []string{" evil", " --registry=" + evil, " --registry " + evil, " -C x", " --prefix x", " --prefix=x", " --userconfig=x", " -g", " --index-url=x", " -i x", " -e .",
 			" --manifest-path=x", " --config x=y", " --target x", " --no-frozen-lockfile", " --ignore-scripts=false", " --modfile=x", " --", " --dir x", " -w", " --lockfile-dir x", " -r other.txt", " --only-binary=:none:"} {
 			if _, err := Read(strings.Fields(line+more), 0, f.read); !errors.Is(err, ErrOther) {
 				t.Errorf("%s%s: %v", line, more, err)

@@ -77,7 +77,7 @@ type identity struct {
 	start int64
 }
 
-// used is what a process has used.
+// used holds the processor time and memory of a process.
 type used struct {
 	id         identity
 	own, ended time.Duration // ended: of its children that it has waited for

