@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
 // Agent is what the user says of an agent's program, over what is known of it. What
@@ -17,6 +19,7 @@ type Agent struct {
 	Copied  []string
 	Env     []string
 	Network *bool
+	Hosts   []string // as hosts.Parse reads them
 	ACP     []string
 	Resume  []string
 }
@@ -44,6 +47,7 @@ func (p *parser) agents(v jsontext.Value) (any, bool) {
 			"acp": p.given(&a.ACP), "resume": p.given(&a.Resume),
 			"acpVersion": p.acpVersion,
 			"network":    p.flag(func(on bool) { a.Network = &on }),
+			"hosts":      p.hosts(&a.Hosts),
 		}) {
 			continue
 		}
@@ -79,6 +83,26 @@ func (p *parser) given(to *[]string) func(string, jsontext.Value) bool {
 			*to = []string{}
 		}
 		return ok
+	}
+}
+
+// hosts reads a list of hosts by their names.
+func (p *parser) hosts(to *[]string) func(string, jsontext.Value) bool {
+	var names []string
+	read := p.intoList(&names)
+	return func(where string, v jsontext.Value) bool {
+		if !read(where, v) {
+			return false
+		}
+		*to = []string{}
+		for _, name := range names {
+			if _, err := hosts.Parse(name); err != nil {
+				p.wrong("%s: %v", where, err)
+				return false
+			}
+			*to = append(*to, name)
+		}
+		return true
 	}
 }
 

@@ -16,7 +16,7 @@ func TestAgents(t *testing.T) {
 	}{
 		"right":               {`{"a": {"program": "p", "state": [".p"], "copied": [".p.json"], "env": ["K"], "network": true, "acp": [], "acpVersion": 1, "resume": ["-c"]}}`, []string{"a"}, ""},
 		"no object":           {`["a"]`, nil, "must be an object of agents"},
-		"an unknown field":    {`{"a": {"hosts": []}}`, []string{"a"}, "hosts"},
+		"an unknown field":    {`{"a": {"ports": []}}`, []string{"a"}, "ports"},
 		"a path outside":      {`{"a": {"state": ["../x"]}, "b": {}}`, []string{"b"}, "must be paths in the home"},
 		"the whole home":      {`{"a": {"state": ["./"]}, "b": {}}`, []string{"b"}, "must be paths in the home"},
 		"an absolute path":    {`{"a": {"copied": ["/etc/passwd"]}, "b": {}}`, []string{"b"}, "must be paths in the home"},

@@ -13,7 +13,7 @@ import (
 const firstFile = `{
   "mode": "review",
   "toolPermissions": { "git_push": "ask" },
-  "sandbox": { "network": false, "writable": ["/data/build-cache"] }
+  "sandbox": { "network": "ask", "writable": ["/data/build-cache"] }
 }`
 
 // markdown is docs/settings.md.
@@ -137,6 +137,7 @@ func TestSample(t *testing.T) {
 }
 
 var examples = map[Type]string{
+	Hosts:       `["ask", "npm", "packages.example.org:8443", { "host": "git.corp", "private": true, "uploads": true }]`,
 	Permissions: `{ "run_command": "ask", "git_push": "deny" }`,
 	CustomModes: `[{
   "name": "docs", "description": "Writes documents only.",
@@ -268,8 +269,16 @@ func (row *Setting) schema() map[string]any {
 		})
 	case Agents:
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
-			"program": text, "adapter": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "acp": texts, "acpVersion": map[string]any{"enum": []int{1}}, "resume": texts,
+			"program": text, "adapter": text, "state": texts, "copied": texts, "env": texts, "network": map[string]any{"type": "boolean"}, "hosts": texts, "acp": texts, "acpVersion": map[string]any{"enum": []int{1}}, "resume": texts,
 		}}}
+	case Hosts:
+		host := map[string]any{"type": "object", "additionalProperties": false, "required": []string{"host"}, "properties": map[string]any{
+			"host": text, "private": map[string]any{"type": "boolean"}, "address": text, "uploads": map[string]any{"type": "boolean"}, "ask": map[string]any{"type": "boolean"}, "in": text,
+		}}
+		return map[string]any{"anyOf": []any{
+			map[string]any{"type": "string", "enum": []string{networkNone, networkAsk, networkAll}}, map[string]any{"type": "boolean"},
+			map[string]any{"type": "array", "items": map[string]any{"anyOf": []any{text, host}}},
+		}}
 	case LanguageServers:
 		properties := map[string]any{}
 		for _, name := range serverNames {

@@ -34,6 +34,8 @@ func loosest(row *Setting) any {
 		return []any{map[string]any{"name": "hostile", "description": "x", "command": []string{"./hostile"}}}
 	case Agents:
 		return map[string]any{"claude": map[string]any{"state": []string{".ssh"}}}
+	case Hosts:
+		return []any{map[string]any{"host": "hostile.invalid", "private": true, "uploads": true}}
 	case MCPServers:
 		return map[string]any{"x": map[string]any{"command": "./hostile"}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
@@ -261,6 +262,9 @@ func clone(v any) any {
 	switch v := v.(type) {
 	case []string:
 		return slices.Clone(v)
+	case hosts.Network:
+		v.Hosts = slices.Clone(v.Hosts)
+		return v
 	case []Backend:
 		return cloneBackends(v)
 	case map[string]string:

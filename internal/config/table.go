@@ -6,6 +6,7 @@ package config
 import (
 	"slices"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 )
 
@@ -22,6 +23,7 @@ const (
 	CustomModes  Type = "customModes"  // []CustomMode
 	CommandRules Type = "commandRules" // []CommandRule
 	Backends     Type = "backends"     // []Backend
+	Hosts        Type = "hosts"        // hosts.Network
 
 	LanguageServers Type = "languageServers" // map[string]LanguageServer
 	MCPServers      Type = "mcpServers"      // map[string]MCPServer
@@ -166,8 +168,8 @@ var table = []Setting{
 		Help: "How commands are confined. `auto` uses the best sandbox of the machine, and every result says which. `require` runs nothing without a sandbox. `off` runs commands with all your rights.",
 	},
 	{
-		Key: "sandbox.network", Type: Boolean, Default: false, Scope: ScopeClient,
-		Help: "Whether sandboxed commands may use the network.",
+		Key: "sandbox.network", Type: Hosts, Default: hosts.Network{Ask: true}, Scope: ScopeClient, tighten: tighterNetwork,
+		Help: "The hosts that sandboxed commands reach. `ask` asks about each once; without anybody to ask it is `none`. A list has hosts and presets that are reached unasked, and `ask` for the others. `all` is the machine's network. `true` and `false` mean `all` and `none`. Other values need bubblewrap; without it nothing is reached ([sandbox.md](sandbox.md#network)).",
 	},
 	{
 		Key: "sandbox.readOnly", Type: Strings, Scope: ScopeUser,

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
 // Bounds of lists, and of a custom mode's name in bytes.
@@ -70,6 +72,7 @@ var kinds = map[Type]kind{
 	CustomModes:  {[]CustomMode(nil), (*parser).customModes, addModes},
 	CommandRules: {[]CommandRule(nil), (*parser).commandRules, addRules},
 	Backends:     {[]Backend(nil), (*parser).backends, addBackends},
+	Hosts:        {hosts.Network{}, (*parser).network, nil},
 
 	Hooks:           {[][]byte(nil), (*parser).hooks, addHooks},
 	CustomTools:     {[]CustomTool(nil), (*parser).customTools, addCustomTools},

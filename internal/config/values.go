@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
 // shape is what the value of a setting with members may be.
@@ -38,13 +40,22 @@ var shapes = map[Type]shape{
 		{"reasoning", "the member with a chat server's reasoning: `reasoning_content` or `reasoning`; default either"},
 		{"sendReasoning", "`true` sends that back"},
 	}, "Built in are `anthropic` (key in `ANTHROPIC_API_KEY`), `openai` (`OPENAI_API_KEY`) and `local-ollama` (`http://localhost:11434`)."},
+	Hosts: {"`none`, `ask`, `all`, or a list of hosts and presets", []part{
+		{"host", "required: a name, `*.NAME` for all below it, an address, or `localhost:PORT` for this machine's own. Without a port it is reached at 22, 80, 443 and 9418"},
+		{"private", "`true`: its address may be in your own network"},
+		{"address", "`HOST:PORT` where it is, instead of where DNS says"},
+		{"uploads", "`true`: any amount may be sent to it. Else you are asked once more after 1 MiB"},
+		{"ask", "`true`: you are asked all the same"},
+		{"in", "a directory: holds only in its workspace"},
+	}, "A host without members is a string. The presets are `" + strings.Join(hosts.Presets(), "`, `") + "`."},
 	Agents: {"an object by agent", []part{
 		{"program", "its name on PATH"},
 		{"state", "directories of your home that it reads and writes"},
 		{"copied", "files of your home that it gets copies of"},
 		{"adapter", "the program that speaks ACP for it"},
 		{"env", "variables that it gets"},
-		{"network", "`true` or `false`"},
+		{"hosts", "hosts that it reaches, its model's among them"},
+		{"network", "`true`: those that are known of it; `false`: none"},
 		{"acp", "arguments with which it speaks ACP"},
 		{"acpVersion", "`1`"},
 		{"resume", "arguments that continue its last conversation"},

@@ -228,7 +228,8 @@ func report(stdout, stderr string, o outcome) string {
 // network.
 func (o outcome) unusual() string {
 	switch o.words {
-	case "sandbox: bubblewrap, Landlock, seccomp; no network", "sandbox: bubblewrap, seccomp; no network", "sandbox: Seatbelt; no network":
+	case "sandbox: bubblewrap, Landlock, seccomp; no network", "sandbox: bubblewrap, seccomp; no network", "sandbox: Seatbelt; no network",
+		"sandbox: bubblewrap, Landlock, seccomp; network by host", "sandbox: bubblewrap, seccomp; network by host":
 		return ""
 	}
 	return "; " + o.words

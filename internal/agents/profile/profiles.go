@@ -29,7 +29,9 @@ type Profile struct {
 	Copied   []string // files of the home of which it has copies: what it changes of them stays with the profile
 	Env      []string // variables that it gets besides those of every command
 	Runs     []string // those of Env that name a program which it starts
-	Network  bool     // it has the network
+	Network  bool     // it reaches hosts; where sessions have no network of their own, any
+	Hosts    []string // that it reaches: its model's, and where it signs in; as the setting sandbox.network has them
+	URLs     []string // those of Env that say where its model is
 	ACP      []string // arguments with which it, or its adapter, speaks the Agent Client Protocol; nil: it can't be driven
 	World    []string // arguments, before those of the person, without which it can't work in a world; not over ACP
 	Mode     string   // of its own over ACP, in which it works in a world; "" is the one that it takes
@@ -53,6 +55,14 @@ const (
 	openRouterKey = "OPENROUTER_API_KEY"
 	geminiKey     = "GEMINI_API_KEY"
 	openAIURL     = "OPENAI_BASE_URL"
+)
+
+// Hosts of models, and those where agents sign in to them.
+var (
+	anthropicHosts = []string{"api.anthropic.com", "claude.ai", "platform.claude.com", "console.anthropic.com", "statsig.anthropic.com"}
+	openAIHosts    = []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}
+	googleHosts    = []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "aiplatform.googleapis.com", "*.aiplatform.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com", "play.googleapis.com"}
+	modelHosts     = slices.Concat(anthropicHosts, openAIHosts, googleHosts, []string{"openrouter.ai"})
 )
 
 var claudeEnv = []string{anthropicKey, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"}
@@ -138,19 +148,19 @@ var (
 // which can't be set up in ours. Gemini CLI takes a file that we say is missing for
 // one that can't be read.
 var builtin = []Profile{
-	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
-	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
-	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
-	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
-	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
-	crush.row(Profile{Name: "crush", Title: "Crush", Program: "crush", Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}}),
-	goose.row(Profile{Name: "goose", Title: "goose", Program: "goose", Env: []string{anthropicKey, openAIKey, openRouterKey, "GOOGLE_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"session", "--resume"}}),
-	aider.row(Profile{Name: "aider", Title: "Aider", Program: "aider", Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey, "OPENAI_API_BASE"}, Resume: []string{"--restore-chat-history"}}),
-	cursor.row(Profile{Name: "cursor-agent", Title: "Cursor CLI", Program: "cursor-agent", Env: []string{"CURSOR_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"resume"}}),
-	qwen.row(Profile{Name: "qwen", Title: "Qwen Code", Program: "qwen", Env: []string{openAIKey, openAIURL, "OPENAI_MODEL", "DASHSCOPE_API_KEY"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
+	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
+	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
+	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
+	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Hosts: slices.Concat([]string{"opencode.ai", "models.dev"}, modelHosts), Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
+	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Hosts: []string{"github.com", "api.github.com", "api.githubcopilot.com", "*.githubcopilot.com"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
+	crush.row(Profile{Name: "crush", Title: "Crush", Program: "crush", Hosts: slices.Concat([]string{"catwalk.charm.sh"}, modelHosts), Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}}),
+	goose.row(Profile{Name: "goose", Title: "goose", Program: "goose", Hosts: modelHosts, Env: []string{anthropicKey, openAIKey, openRouterKey, "GOOGLE_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"session", "--resume"}}),
+	aider.row(Profile{Name: "aider", Title: "Aider", Program: "aider", Hosts: modelHosts, URLs: []string{"OPENAI_API_BASE"}, Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey, "OPENAI_API_BASE"}, Resume: []string{"--restore-chat-history"}}),
+	cursor.row(Profile{Name: "cursor-agent", Title: "Cursor CLI", Program: "cursor-agent", Hosts: []string{"cursor.com", "*.cursor.sh", "*.cursor.com"}, Env: []string{"CURSOR_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"resume"}}),
+	qwen.row(Profile{Name: "qwen", Title: "Qwen Code", Program: "qwen", Hosts: []string{"chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "OPENAI_MODEL", "DASHSCOPE_API_KEY"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
 }
 
-// row is a row of agents that keep what p says; each needs the network for its model.
+// row is a row of agents that keep what p says.
 func (p Profile) row(r Profile) Profile {
 	r.State, r.Reads, r.Settings, r.Keys, r.Copied, r.Network = p.State, p.Reads, p.Settings, p.Keys, p.Copied, true
 	return r
@@ -183,6 +193,9 @@ func All(set *config.Settings) []Profile {
 			if list != nil {
 				*to = list
 			}
+		}
+		if a.Hosts != nil {
+			p.Hosts, p.Network = a.Hosts, true
 		}
 		if a.Network != nil {
 			p.Network = *a.Network
@@ -309,9 +322,7 @@ func (p Profile) Sees() (lines []string) {
 	if len(p.Env) > 0 {
 		lines = append(lines, "these variables, where they are set: "+strings.Join(p.Env, ", "))
 	}
-	if p.Network {
-		lines = append(lines, "the network")
-	}
+	lines = append(lines, p.network()...)
 	return lines
 }
 

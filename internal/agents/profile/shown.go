@@ -81,9 +81,7 @@ func (p Profile) Shown() (lines []string) {
 	if len(set) > 0 {
 		lines = append(lines, "these variables: "+strings.Join(set, ", "))
 	}
-	if p.Network {
-		lines = append(lines, "the network")
-	}
+	lines = append(lines, p.network()...)
 	if left += len(p.Env) - len(set); left > 0 {
 		lines = append(lines, fmt.Sprintf("%d more of its files and variables, once they are there: sidecar-ls agent list --json names them", left))
 	}

@@ -62,7 +62,7 @@ func TestQuestion(t *testing.T) {
 	want := "Codex runs in a private copy of the folder: what it changes waits for your review.\n" +
 		"Its program: /bin/codex, started with -c x, because our sandbox is around it\n" +
 		"Installed first: npm installs it\n" +
-		"Of yours it sees, besides the folder:\n  the network\n"
+		"Of yours it sees, besides the folder:\n  it reaches hosts that you are asked about\n"
 	if got := Question(codex.Title, codex.Shown()); got != want {
 		t.Errorf("it asks\n%s", got)
 	}

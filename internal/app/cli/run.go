@@ -16,6 +16,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
 
@@ -36,6 +37,8 @@ type runArgs struct {
 	Readable []string `json:"readable,omitempty"`
 	Home     string   `json:"home,omitempty"`
 	Network  bool     `json:"network,omitempty"`
+
+	Hosts []hosts.Host `json:"hosts,omitempty"`
 }
 
 // runQuery is the name of that query.
@@ -146,7 +149,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	}
 	r := program.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Title: a.Title, Dir: a.Dir,
-		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network},
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network, Hosts: a.Hosts},
 	}
 	if a.Terminal {
 		r.Out = files[0]

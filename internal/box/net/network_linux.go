@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,6 +22,9 @@ type Network struct {
 	cmd  *exec.Cmd
 	conn *net.UnixConn
 	gone chan struct{} // closed when the resident has ended
+
+	serving sync.Mutex
+	serves  bool // names lead to the server
 }
 
 // answerTime is how long the resident may take to answer.

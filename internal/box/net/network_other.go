@@ -30,6 +30,14 @@ func (*Network) Dial(context.Context, int) (net.Conn, error) {
 	return nil, errors.New("this system has no network namespaces")
 }
 
+// Serve fails here.
+func (*Network) Serve(Names, func(Arrival, *net.TCPConn)) error {
+	return errors.New("this system has no network namespaces")
+}
+
+// Client is not known here.
+func (*Network) Client(Arrival) Client { return Client{} }
+
 // Gone is closed.
 func (*Network) Gone() <-chan struct{} {
 	gone := make(chan struct{})

@@ -2,6 +2,8 @@ package net
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +24,11 @@ const listens = "0A"
 func (n *Network) Listening() []Listener {
 	proc := "/proc/" + strconv.Itoa(n.Pid())
 	ports := map[int]string{} // sockets by ports
+	ours := map[string]bool{}
+	sockets(n.Pid(), func(socket string) bool {
+		ours[socket] = true
+		return true
+	})
 	for _, name := range []string{"tcp", "tcp6"} {
 		f, err := os.Open(proc + "/net/" + name)
 		if err != nil {
@@ -33,7 +40,7 @@ func (n *Network) Listening() []Listener {
 				continue
 			}
 			_, at, _ := strings.Cut(w[1], ":")
-			if port, err := strconv.ParseUint(at, 16, 16); err == nil && ports[int(port)] == "" {
+			if port, err := strconv.ParseUint(at, 16, 16); err == nil && ports[int(port)] == "" && !ours[w[9]] {
 				ports[int(port)] = w[9]
 			}
 		}
@@ -54,25 +61,93 @@ func (n *Network) Listening() []Listener {
 // programs are the names of the programs in the namespace, by the sockets that they have.
 func (n *Network) programs() map[string]string {
 	names := map[string]string{}
+	n.each(func(_ int, socket, program string) bool {
+		names[socket] = program
+		return true
+	})
+	return names
+}
+
+// each calls f for each socket of each process in the namespace, until it says false.
+func (n *Network) each(f func(pid int, socket, program string) bool) {
 	space, err := os.Readlink("/proc/" + strconv.Itoa(n.Pid()) + "/ns/net")
 	if err != nil {
-		return names
+		return
 	}
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {
 		if at, err := os.Readlink(proc + "/ns/net"); err != nil || at != space {
 			continue
 		}
+		pid, err := strconv.Atoi(filepath.Base(proc))
+		if err != nil {
+			continue
+		}
 		name, _ := os.ReadFile(proc + "/comm")
-		fds, _ := os.ReadDir(proc + "/fd")
-		for _, fd := range fds {
-			target, _ := os.Readlink(proc + "/fd/" + fd.Name())
-			if socket, ok := strings.CutPrefix(target, "socket:["); ok {
-				names[strings.TrimSuffix(socket, "]")] = visible(strings.TrimSuffix(string(name), "\n"))
-			}
+		if !sockets(pid, func(socket string) bool { return f(pid, socket, visible(strings.TrimSuffix(string(name), "\n"))) }) {
+			return
 		}
 	}
-	return names
+}
+
+// sockets calls f for each socket of a process, until it says false.
+func sockets(pid int, f func(socket string) bool) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	fds, _ := os.ReadDir(dir)
+	for _, fd := range fds {
+		target, _ := os.Readlink(dir + fd.Name())
+		if socket, ok := strings.CutPrefix(target, "socket:["); ok && !f(strings.TrimSuffix(socket, "]")) {
+			return false
+		}
+	}
+	return true
+}
+
+// Client finds out which process of the namespace made a connection.
+func (n *Network) Client(a Arrival) Client {
+	f, err := os.Open("/proc/" + strconv.Itoa(n.Pid()) + "/net/tcp")
+	if err != nil {
+		return Client{}
+	}
+	defer f.Close()
+	port, socket := fmt.Sprintf(":%04X", a.From), ""
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if w := strings.Fields(s.Text()); len(w) >= 10 && strings.HasSuffix(w[1], port) && w[9] != "0" && w[3] != listens {
+			socket = w[9]
+		}
+	}
+	if socket == "" {
+		return Client{}
+	}
+	of, name := n.owner(socket)
+	c := Client{Program: name}
+	for pid := of; pid > 1 && len(c.Parents) < 1000; {
+		c.Parents = append(c.Parents, pid)
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			break
+		}
+		// The name may hold anything, so what follows is counted from its last parenthesis.
+		w := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(w) < 2 {
+			break
+		}
+		if pid, err = strconv.Atoi(string(w[1])); err != nil {
+			break
+		}
+	}
+	return c
+}
+
+// owner is a process of the namespace that has a socket; 0: none is found.
+func (n *Network) owner(socket string) (pid int, name string) {
+	n.each(func(p int, its, program string) bool {
+		if its == socket {
+			pid, name = p, program
+		}
+		return pid == 0
+	})
+	return pid, name
 }
 
 // visible is a name that a program gave itself, with nothing in it that a terminal obeys.

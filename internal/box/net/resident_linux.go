@@ -25,6 +25,7 @@ import (
 type request struct {
 	Program *Program `json:",omitempty"` // to start, with the other descriptors
 	Dial    int      `json:",omitempty"` // a port to connect to
+	Names   *Names   `json:",omitempty"` // to serve; the first time with the socket to which connections go
 }
 
 // answer is the resident's; a descriptor may come with it.
@@ -69,8 +70,11 @@ func Reside(args []string) int {
 		}
 	}
 	send(0, answer{}, -1)
+	n := &names{}
 	for {
 		switch r, files, err := receive(0); {
+		case err == nil && r.Names != nil:
+			serveNames(n, *r.Names, files)
 		case errors.Is(err, errNoRequest):
 		case err != nil:
 			return 0
@@ -82,6 +86,24 @@ func Reside(args []string) int {
 			}()
 		}
 	}
+}
+
+// serveNames answers a request to serve names.
+func serveNames(n *names, want Names, files []*os.File) {
+	var to *os.File
+	if len(files) > 1 {
+		to = files[1]
+		defer closeAll(files[2:])
+	}
+	var a answer
+	if err := n.set(want, to); err != nil {
+		a.Failed = err.Error()
+	}
+	if to != nil && n.to != to {
+		to.Close()
+	}
+	send(int(files[0].Fd()), a, -1)
+	files[0].Close()
 }
 
 // reap waits for the end of a child.

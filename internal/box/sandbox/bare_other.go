@@ -22,7 +22,7 @@ func plainly(level spec.Level, spec spec.Spec, dir string, env, argv []string) *
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, env
 	b := &bare{cmd: cmd, kills: kill, terminal: spec.Terminal, limits: proctree.Limits{Processes: spec.Limits.Processes, Memory: spec.Limits.Memory}}
-	c := &Cmd{level: level, network: spec.Network, plain: true, delay: bareDelay, proc: b}
+	c := &Cmd{level: level, reaches: reaches(spec.Network), plain: true, delay: bareDelay, proc: b}
 	c.tidy = func() {
 		kill()
 		if spec.After != nil {

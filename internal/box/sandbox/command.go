@@ -23,7 +23,7 @@ type Cmd struct {
 	Stdout, Stderr io.Writer
 
 	level    spec.Level
-	network  bool
+	reaches  spec.Outside
 	removed  []string
 	lost     atomic.Pointer[string] // a protection that went while it ran
 	replaced atomic.Pointer[string] // one that went, and was put back
@@ -113,13 +113,28 @@ func (s *Sandbox) capture(ctx context.Context, level spec.Level, want spec.Spec,
 	return out.Bytes(), nil
 }
 
+func reaches(network bool) spec.Outside {
+	if network {
+		return spec.AnyHost
+	}
+	return spec.NoHost
+}
+
+// Process is the number of a process that all of the command's are below; 0: it is not known.
+func (c *Cmd) Process() int {
+	if p, ok := c.proc.(interface{ Process() int }); ok {
+		return p.Process()
+	}
+	return 0
+}
+
 // Level is how the command is confined.
 func (c *Cmd) Level() spec.Level { return c.level }
 
 // Words say how the command is confined, for its result; after its end also
 // why it was ended, if that was because it was not any more.
 func (c *Cmd) Words() string {
-	words := c.level.Words(c.network)
+	words := c.level.Words(c.reaches)
 	if path := c.lost.Load(); path != nil {
 		words += fmt.Sprintf("; the command was ended, because another program replaced or removed %s, which the sandbox protects: look at what is in it now", *path)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ import (
 
 // prepare makes the command for a level. What it opens is closed by tidy.
 func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []string) (_ *Cmd, err error) {
-	c := &Cmd{level: level, network: want.Network, delay: keptDelay}
+	c := &Cmd{level: level, reaches: reaches(want.Network), delay: keptDelay}
 	var last []func()
 	tidy := sync.OnceFunc(func() {
 		for _, f := range slices.Backward(last) {
@@ -49,6 +50,9 @@ func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []s
 		if n := s.networks.Join(want.Session, want.Ended); n != nil {
 			k.In(n)
 			want.Joined, c.left = true, n.Left()
+			if err := s.serveNames(c, n, &want, &last); err != nil {
+				return nil, err
+			}
 		}
 	}
 	switch {
@@ -65,6 +69,25 @@ func (s *Sandbox) prepare(level spec.Level, want spec.Spec, dir string, argv []s
 		return nil, err
 	}
 	return c, nil
+}
+
+// serveNames has the names of hosts lead out of a session's network, where a command wants
+// that.
+func (s *Sandbox) serveNames(c *Cmd, n *boxnet.Joint, want *spec.Spec, last *[]func()) error {
+	if want.Names == nil || s.opts.Hand == nil {
+		return nil
+	}
+	err := n.Serve(boxnet.Names{Ports: want.Names.Ports, Here: want.Names.Here}, func(a boxnet.Arrival, conn *net.TCPConn) { s.opts.Hand(n, a, conn) })
+	if err != nil {
+		return &spec.RefusedError{Why: err.Error()}
+	}
+	dir, remove, err := mask.Names()
+	if err != nil {
+		return err
+	}
+	*last = append(*last, remove)
+	want.Etc, c.reaches = dir, spec.ByHost
+	return nil
 }
 
 // warm starts what runs the first command in the network of a session.

@@ -21,6 +21,10 @@ type Options struct {
 	// NoLocalhost hears, once, why the commands of a session have no localhost in common.
 	// nil: nobody does.
 	NoLocalhost func(error)
+
+	// Hand takes the connections of sessions to other hosts, where a Spec has Names. nil: names
+	// lead nowhere.
+	Hand boxnet.Hand
 }
 
 // Sandbox starts confined commands. It may be used by many goroutines.

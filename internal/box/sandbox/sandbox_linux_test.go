@@ -436,7 +436,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%+v, %q: %s, want %s", c.status, c.mode, got, c.want)
 		}
 	}
-	if got := fmt.Sprint(spec.Full.Words(false), "|", spec.Landlock.Words(true), "|", spec.None.Words(false)); got !=
+	if got := fmt.Sprint(spec.Full.Words(spec.NoHost), "|", spec.Landlock.Words(spec.AnyHost), "|", spec.None.Words(spec.NoHost)); got !=
 		"sandbox: bubblewrap, Landlock, seccomp; no network|sandbox: Landlock, seccomp; network allowed|sandbox: none; the command ran with all rights of the user" {
 		t.Error(got)
 	}

@@ -355,7 +355,7 @@ func TestLevelsHide(t *testing.T) {
 			t.Errorf("%s: %v, %q", level, level.Hides(), level.Weak())
 		}
 	}
-	if got := spec.Seatbelt.Words(false); got != "sandbox: Seatbelt; no network" {
+	if got := spec.Seatbelt.Words(spec.NoHost); got != "sandbox: Seatbelt; no network" {
 		t.Error(got)
 	}
 }

@@ -56,7 +56,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
-	local := localhostOf(c.Confiner, r.Session, false)
+	local := localhostOf(c.Confiner, r.Session)
 	spec, err := c.Spec(ctx, r.Root)
 	if err != nil {
 		return nil, err
@@ -148,6 +148,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 		return nil, err
 	}
 	c.ports.Runs(p.Done())
+	p.reaches(c.exits, local, r.Line)
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
@@ -201,6 +202,7 @@ type process struct {
 	why  string
 	note string
 
+	hosts  func() []string // the sentences about hosts that it did not reach; nil: it reaches none
 	meter  *meter          // nil: a person was asked about it
 	moved  func() []string // says which references it moved to what nobody would check out unasked
 	loose  bool            // nothing keeps it from writing the workspace
@@ -211,6 +213,9 @@ type process struct {
 // Words implements shell.Process, as do its neighbours.
 func (p *process) Words() string {
 	words := p.Cmd.Words() + p.meter.words() + p.note
+	if p.hosts != nil {
+		words += reachedWords(p.hosts())
+	}
 	switch {
 	case p.run != nil && p.run.Kind() == world.Copy:
 		words += "; in a copy of the workspace"

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
@@ -25,6 +26,8 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/secrets"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
@@ -71,6 +74,8 @@ type Review interface {
 	// GoOn asks whether a command may go on about which nobody was asked, and which spends
 	// more than that allows. A nil error is a yes.
 	GoOn(ctx context.Context, session, line, why string) error
+	// MayReach asks whether a command may reach a host.
+	MayReach(ctx context.Context, r dispatch.Reach) dispatch.Reached
 }
 
 // Recorder writes down what a person decided: decisions.Recorder.
@@ -79,6 +84,8 @@ type Recorder interface {
 	DecidedOutput(what string, of []workspace.Held, whole bool, err error)
 	// OpenedPort is about a port of a session.
 	OpenedPort(session string, port int)
+	// Reached is about a host that a command reached, or did not.
+	Reached(r decisions.Reach)
 }
 
 // Settings are those that hold now: *live.Settings.
@@ -114,6 +121,7 @@ type Confiner struct {
 	left      leftovers
 	portsOf   portsOf
 	ports     *ports.Ports
+	exits     *exits
 	shell     func() (shells.Shell, error)
 	bash      func() (shells.Shell, error) // for lines of who knows no other shell
 
@@ -123,7 +131,8 @@ type Confiner struct {
 
 // New returns a Confiner. Nothing is tried before the first use.
 func New(o Options) *Confiner {
-	c := &Confiner{o: o, box: newSandbox(o.Program, o.Programs, func(err error) {
+	out := newExits(o)
+	c := &Confiner{o: o, exits: out, box: newSandbox(o.Program, o.Programs, out.take, func(err error) {
 		o.Log.Warn("the commands of a session have no localhost in common: each gets its own", "error", err)
 	}), spending: spending{may: defaultAllowance()}, sockets: socketFiles{every: time.Minute}, pasts: pasts{repos: o.Repos, settings: o.Settings}}
 	c.ports = ports.New(c.box.Localhosts(), func(session string, port int) {
@@ -146,8 +155,8 @@ func New(o Options) *Confiner {
 	return c
 }
 
-func newSandbox(program string, programs *lookup.Finder, noLocalhost func(error)) *sandbox.Sandbox {
-	o := sandbox.Options{Programs: programs, NoLocalhost: noLocalhost}
+func newSandbox(program string, programs *lookup.Finder, hand boxnet.Hand, noLocalhost func(error)) *sandbox.Sandbox {
+	o := sandbox.Options{Programs: programs, NoLocalhost: noLocalhost, Hand: hand}
 	if dir, err := userdirs.Here().Dir(userdirs.Cache); err == nil {
 		o.CacheDir = dir
 	}
@@ -160,6 +169,7 @@ func (c *Confiner) Close() {
 		return
 	}
 	c.ports.End()
+	c.exits.gate.Close()
 	c.following.stop()
 	c.left.end()
 	c.homes.closeAll()
@@ -204,7 +214,7 @@ func (c *Confiner) Words() string {
 	if weak := level.Weak(); weak != "" {
 		return weak
 	}
-	return level.Words(base(c.o.Settings.Now(), c.o.Root).Network)
+	return level.Words(reaches(c, level))
 }
 
 // Weak says what confines commands less than it should, as the settings are; ""
@@ -224,7 +234,7 @@ func base(set *config.Settings, root string) box.Spec {
 		ReadOnly: set.Strings("sandbox.readOnly"),
 		Hidden:   doors(),
 		Writable: set.Strings("sandbox.writable"),
-		Network:  set.Bool("sandbox.network"),
+		Network:  set.Network(nil).All,
 		Env:      box.Environ(os.Environ()),
 		Mode:     box.Mode(set.String("sandbox.mode")),
 	}

@@ -45,11 +45,12 @@ func (c Commands) Listening(session string) (list []shell.Listener) {
 type localhost struct {
 	session string
 	ended   <-chan struct{}
+	names   *box.Names
 }
 
 // localhostOf begins to make it, which takes as long as the rest of what a command needs.
-func localhostOf(c *Confiner, id string, network bool) localhost {
-	if c.o.Sessions == nil || id == "" || network || base(c.o.Settings.Now(), c.o.Root).Network {
+func localhostOf(c *Confiner, id string) localhost {
+	if c.o.Sessions == nil || id == "" || base(c.o.Settings.Now(), c.o.Root).Network {
 		return localhost{}
 	}
 	if level, err := c.Level(); err != nil || level < box.Bubblewrap {
@@ -60,11 +61,16 @@ func localhostOf(c *Confiner, id string, network bool) localhost {
 		return localhost{}
 	}
 	c.box.Expect(s.ID, s.Done())
-	return localhost{s.ID, s.Done()}
+	return localhost{s.ID, s.Done(), c.exits.names(s.ID)}
 }
 
 // give has a program share it.
-func (l localhost) give(spec *Spec) { spec.Session, spec.Ended = l.session, l.ended }
+func (l localhost) give(spec *Spec) {
+	spec.Session, spec.Ended = l.session, l.ended
+	if spec.Names = l.names; l.names != nil {
+		spec.Env = append(spec.Env, exitEnv()...)
+	}
+}
 
 // Variables by which commands know their session's ports, where sessions share a localhost:
 // the first of them, and the same for programs that listen where PORT says.

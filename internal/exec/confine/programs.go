@@ -12,21 +12,23 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/watch"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // Hosted is what a program of the user's has that a command has not.
 type Hosted struct {
-	Stdin    *os.File // nil: there is none
-	Terminal bool     // standard input is one, and the program's own
-	Env      []string // whole, of which the program gets what is harmless
-	Pass     []string // names in Env that it gets besides
-	Network  bool
-	Writable []string // directories of the user's, by their paths
-	Readable []string // files and directories, likewise
-	Runs     []string // names in Env that name programs which it starts
-	Home     string   // its home, "" for that of commands
-	InPlace  bool     // it is told the workspace's paths, and so can't work in a copy elsewhere
+	Stdin    *os.File     // nil: there is none
+	Terminal bool         // standard input is one, and the program's own
+	Env      []string     // whole, of which the program gets what is harmless
+	Pass     []string     // names in Env that it gets besides
+	Network  bool         // it reaches hosts: those of Hosts, or the machine's network where sessions have none of their own
+	Hosts    []hosts.Host // that it reaches; its model's are among them
+	Writable []string     // directories of the user's, by their paths
+	Readable []string     // files and directories, likewise
+	Runs     []string     // names in Env that name programs which it starts
+	Home     string       // its home, "" for that of commands
+	InPlace  bool         // it is told the workspace's paths, and so can't work in a copy elsewhere
 }
 
 // Program is a program of the user's in its session's world.
@@ -45,17 +47,30 @@ type Program interface {
 // Host starts a program of the user's as Start does a command. It has a world, or
 // what it writes would be past the review; but for one in a shadow workspace, whose
 // files are its own and reviewed when they are merged.
-func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, error) {
+func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, err error) {
 	if c.o.Program == "" {
 		return nil, errNoProgram
 	}
-	local := localhostOf(c.Confiner, r.Session, h.Network)
+	p := &process{}
+	if len(h.Hosts) > 0 {
+		c.exits.hosted(r.Session, p, h.Hosts)
+		defer func() {
+			if err != nil {
+				c.exits.left(r.Session, p)
+			}
+		}()
+	}
+	local := localhostOf(c.Confiner, r.Session)
+	if local.session != "" && c.box.Localhosts().Join(local.session, local.ended) == nil {
+		local = localhost{} // this machine has no network namespaces
+	}
 	spec, err := c.Spec(ctx, r.Root)
 	if err != nil {
 		return nil, err
 	}
 	spec.Terminal = h.Terminal
-	spec.Network = spec.Network || h.Network
+	// Without a network of its own it has the machine's, or would not reach its model.
+	spec.Network = spec.Network || h.Network && local.session == ""
 	spec.Writable = append(slices.Clone(spec.Writable), h.Writable...)
 	spec.ReadOnly = append(slices.Clone(spec.ReadOnly), h.Readable...)
 	if h.Home != "" {
@@ -88,7 +103,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		_, _ = run.End(false)
 		return nil, &box.RefusedError{Why: "what the program writes could not be reviewed, because " + why}
 	}
-	p := &process{run: run}
+	p.run = run
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdout, p.Stderr = r.Stdout, r.Stderr
 		if h.Stdin != nil {
@@ -101,6 +116,13 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (Program, err
 		return nil, err
 	}
 	c.ports.Runs(p.Done())
+	p.reaches(c.exits, local, r.Line)
+	if len(h.Hosts) > 0 {
+		go func() {
+			<-p.Done()
+			c.exits.left(r.Session, p)
+		}()
+	}
 	if run != nil {
 		p.follow = time.AfterFunc(0, c.follow)
 	}

@@ -159,7 +159,7 @@ func (c *Confiner) Secrets(ctx context.Context, root string) (all, tracked []str
 
 // Try runs a command that does nothing in root, with what the settings say.
 func Try(ctx context.Context, program string, programs *lookup.Finder, root string, set *config.Settings) error {
-	s := newSandbox(program, programs, nil)
+	s := newSandbox(program, programs, nil, nil)
 	defer s.Close()
 	argv, spec := []string{"true"}, base(set, root)
 	if runtime.GOOS == "windows" { // which has no such program

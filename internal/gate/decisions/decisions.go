@@ -67,6 +67,52 @@ func (r Recorder) OpenedPort(session string, port int) {
 	})
 }
 
+// Reached writes one line for a host that a command reached, with what went there and came
+// back, or that it did not reach.
+func (r Recorder) Reached(one Reach) {
+	if r.Log == nil || !r.Enabled() {
+		return
+	}
+	rec := auditlog.Record{Session: one.Session, CallID: newID(), Tool: "sidecar.network", Access: string(tools.Exec), Outcome: "allow", By: one.By, Rule: "network.host", OK: true}
+	who := one.Program
+	if who == "" {
+		who = "a program"
+	}
+	rec.Arguments, _ = json.Marshal(map[string]any{"host": one.Host, "program": who, "command": r.Hide.Text(one.Line), "sent": one.Sent, "received": one.Received})
+	if one.Refused != "" {
+		rec.Outcome, rec.OK, rec.Code = "deny", false, string(tools.Denied)
+		_ = r.Log.Append(rec)
+		return
+	}
+	what := fmt.Sprintf("%s reached %s: %s sent, %s received", who, one.Host, size(one.Sent), size(one.Received))
+	decision := effects.Free
+	if one.By == "user" {
+		decision = effects.Asked
+	}
+	rec.Crosses = []auditlog.Crossing{{Kind: string(effects.Network), What: what, Decision: string(decision), Rule: rec.Rule}}
+	_ = r.Log.Append(rec)
+}
+
+// Reach is how a command reached a host.
+type Reach struct {
+	Session, Host, Program, Line string
+
+	By             string // what decided: setting, agent or user
+	Refused        string // why it was not reached; "": it was
+	Sent, Received int64  // bytes
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
 // Committed writes one line for a commit that was made because its files were accepted.
 func (r Recorder) Committed(c pendingedits.CommitRequest) {
 	title, _, _ := strings.Cut(c.Message, "\n")

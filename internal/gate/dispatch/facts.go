@@ -20,6 +20,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Tool:           c.tool.Name,
 		Access:         string(c.access()),
 		AlwaysAsk:      c.tool.AlwaysAsk,
+		Leaves:         c.reaches(),
 		Irrecoverable:  c.bound.Effects.Irrecoverable != "",
 		Permission:     c.set.Permissions[c.tool.Name],
 		ModePermission: c.mode.Permissions[c.tool.Name],
@@ -52,6 +53,9 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
 	return v
 }
+
+// reaches reports whether the call is the question whether a command may reach a host.
+func (c *call) reaches() bool { return c.req.tool != nil && c.tool.Name == reachTool }
 
 // offered reports whether the caller's model is offered a tool.
 func offered(c *call, name string) bool {

@@ -26,6 +26,7 @@ type Facts struct {
 	Access string // read, edit or exec; anything else counts as exec
 
 	AlwaysAsk     bool // the tool asks in every mode
+	Leaves        bool // a command wants to reach another host
 	Irrecoverable bool // what would be done can't be undone
 	Never         bool // writes a path that nobody may write
 	Protected     bool // writes a path for which a person is always asked

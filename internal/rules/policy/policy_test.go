@@ -265,6 +265,10 @@ func TestInvariants(t *testing.T) {
 	bools := []bool{false, true}
 	seen := map[string]bool{}
 	for _, m := range rows(t) {
+		leaves := Decide(Facts{Tool: "a_tool", Access: "read", Behaviour: m.Behaviour, Trusted: true, Leaves: true})
+		if seen[leaves.Rule] = true; leaves.Outcome != Ask || !leaves.Person || !leaves.Remember {
+			t.Errorf("%s: a command that wants another host: %+v", m.Name, leaves)
+		}
 		for _, access := range []string{"read", "edit", "exec", "something new"} {
 			for _, perm := range outcomes {
 				for k, own := range slices.Concat(outcomes, outcomes[1:], outcomes[1:]) {

@@ -68,6 +68,11 @@ var rules = [...]rule{
 		reason: func(f Facts) string { return f.Tool + " asks in every mode" },
 	},
 	{
+		name: "network.host", outcome: Ask, by: ByRule, person: true, remember: true,
+		when:   func(f Facts) bool { return f.Leaves },
+		reason: says("no command reaches a host before a person or sidecar.sandbox.network allows it, in every mode"),
+	},
+	{
 		name: "path.protected", outcome: Ask, by: ByRule, person: true,
 		when:   func(f Facts) bool { return f.Protected && f.Access != read },
 		reason: says("the file may hold secrets, or be run or obeyed by other programs, so a person is asked in every mode"),

@@ -341,6 +341,15 @@ func (c *Run) Keeper() *Keeper {
 	return c.k
 }
 
+// Process is the keeper's number, while it runs the command: all of its processes are below
+// it.
+func (c *Run) Process() int {
+	if k := c.Keeper(); k != nil {
+		return k.Pid()
+	}
+	return 0
+}
+
 // hold notes which keeper it is that kill is about.
 func (c *Run) hold(k *Keeper) {
 	c.mu.Lock()

@@ -116,6 +116,9 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 			a.readOnly(real)
 		}
 	}
+	if s.Etc != "" {
+		a.names(s.Etc)
+	}
 	if s.Temp != "" {
 		a.at(s.Temp, "/tmp")
 	} else {

@@ -23,15 +23,22 @@ var levels = [...]string{
 
 func (l Level) String() string { return levels[l] }
 
+// Outside is what a command reaches of other hosts.
+type Outside string
+
+// What it may be.
+const (
+	NoHost  Outside = "no network"
+	ByHost  Outside = "network by host" // each is decided on
+	AnyHost Outside = "network allowed" // the machine's
+)
+
 // Words say how a command was confined, for its result.
-func (l Level) Words(network bool) string {
-	switch {
-	case l == None:
+func (l Level) Words(reaches Outside) string {
+	if l == None {
 		return "sandbox: none; the command ran with all rights of the user"
-	case network:
-		return "sandbox: " + l.String() + "; network allowed"
 	}
-	return "sandbox: " + l.String() + "; no network"
+	return "sandbox: " + l.String() + "; " + string(reaches)
 }
 
 // Mode is the setting sandbox.mode.

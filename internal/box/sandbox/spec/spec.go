@@ -81,9 +81,20 @@ type Spec struct {
 	Ended   <-chan struct{}
 	Joined  bool // it is in the network of its session; set by the sandbox
 
+	// Names has the names of hosts lead to Options.Hand, in the network of the session; nil:
+	// they lead nowhere.
+	Names *Names
+	Etc   string // a directory with what resolves names; set by the sandbox
+
 	Env    []string // the whole environment, apart from HOME and TMPDIR
 	Limits Limits
 	Mode   Mode // "" is Auto
+}
+
+// Names says where names lead in the network of a session.
+type Names struct {
+	Ports []int // at which hosts are reached
+	Here  []int // ports of the session's localhost that lead to this machine's
 }
 
 // Limits bound what a command takes. Zero is the default, a negative number

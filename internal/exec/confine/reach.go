@@ -1,0 +1,204 @@
+package confine
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/exec/egress"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
+)
+
+// exits are the ways of sessions to other hosts.
+type exits struct {
+	o    Options
+	gate *egress.Gate
+
+	mu      sync.Mutex
+	agents  map[string][]agentHosts // by session
+	running map[string][]running    // likewise
+	last    int
+}
+
+// agentHosts are the hosts of an agent that runs in a session.
+type agentHosts struct {
+	of    *process
+	hosts []hosts.Host
+}
+
+// running is a command that runs in a session's network.
+type running struct {
+	id   int
+	line string
+	cmd  *sandbox.Cmd
+}
+
+func newExits(o Options) *exits {
+	w := &exits{o: o, agents: map[string][]agentHosts{}, running: map[string][]running{}}
+	options := egress.Options{Sessions: w, People: w}
+	if o.Recorder != nil {
+		options.Log = o.Recorder
+	}
+	w.gate = egress.New(options)
+	return w
+}
+
+// Network implements egress.Sessions, as does Model.
+func (w *exits) Network(session string) hosts.Network {
+	n := w.o.Settings.Now().Network(w.o.Folders)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.agents[session] {
+		n.Hosts = append(n.Hosts, a.hosts...)
+	}
+	return n
+}
+
+func (w *exits) Model(session, host string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.agents[session], func(a agentHosts) bool {
+		return slices.ContainsFunc(a.hosts, func(h hosts.Host) bool { return h.Name == host })
+	})
+}
+
+// MayReach implements egress.People.
+func (w *exits) MayReach(ctx context.Context, r dispatch.Reach) dispatch.Reached {
+	if w.o.Review == nil {
+		return dispatch.Reached{Why: "nobody can be asked"}
+	}
+	return w.o.Review.MayReach(ctx, r)
+}
+
+// take takes a connection that a client in a session's network made.
+func (w *exits) take(j *boxnet.Joint, a boxnet.Arrival, c *net.TCPConn) {
+	w.gate.Take(egress.Connection{
+		Session: j.Session(), Ended: j.Left(), Host: a.Name, Port: a.Port, Proxy: a.Proxy, Conn: c,
+		Client: func() egress.Client { return w.client(j, a) },
+	})
+}
+
+// client finds the program and the command that made a connection.
+func (w *exits) client(j *boxnet.Joint, a boxnet.Arrival) egress.Client {
+	who := j.Client(a)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := egress.Client{Program: who.Program}
+	all := w.running[j.Session()]
+	for _, r := range all {
+		if p := r.cmd.Process(); p != 0 && slices.Contains(who.Parents, p) || len(all) == 1 && len(who.Parents) == 0 {
+			c.Line, c.Command = r.line, r.id
+		}
+	}
+	return c
+}
+
+// names says where names lead for a session; nil: nowhere.
+func (w *exits) names(session string) *box.Names {
+	n := w.Network(session)
+	if !n.Ask && len(n.Hosts) == 0 {
+		return nil
+	}
+	return &box.Names{Ports: hosts.Ports(n.Hosts), Here: hosts.Here(n.Hosts)}
+}
+
+// runs notes a command that runs.
+func (w *exits) runs(session, line string, cmd *sandbox.Cmd) (id int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last++
+	w.running[session] = append(w.running[session], running{w.last, line, cmd})
+	return w.last
+}
+
+// ended forgets it, and returns the sentences about hosts that it did not reach.
+func (w *exits) ended(session string, id int) (said []string) {
+	said = w.gate.Said(session, id)
+	w.gate.Over(session, id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[session] = slices.DeleteFunc(w.running[session], func(r running) bool { return r.id == id })
+	if len(w.running[session]) == 0 {
+		delete(w.running, session)
+	}
+	return said
+}
+
+// hosted notes the hosts of an agent until it ends.
+func (w *exits) hosted(session string, p *process, list []hosts.Host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.agents[session] = append(w.agents[session], agentHosts{p, list})
+}
+
+func (w *exits) left(session string, p *process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.agents[session] = slices.DeleteFunc(w.agents[session], func(a agentHosts) bool { return a.of == p })
+	if len(w.agents[session]) == 0 {
+		delete(w.agents, session)
+	}
+}
+
+// reaches notes that a program runs whose network leads to hosts one by one.
+func (p *process) reaches(w *exits, l localhost, line string) {
+	if l.names == nil {
+		return
+	}
+	id := w.runs(l.session, line, p.Cmd)
+	var mu sync.Mutex
+	var said []string
+	over := false
+	p.hosts = func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			return said
+		}
+		return w.gate.Said(l.session, id)
+	}
+	go func() {
+		<-p.Done()
+		mu.Lock()
+		defer mu.Unlock()
+		said, over = w.ended(l.session, id), true
+	}()
+}
+
+// ProxyVariable is where programs find the proxy of their session's network.
+const ProxyVariable = "SIDECAR_PROXY"
+
+// exitEnv are the variables of a command whose network leads to hosts one by one: the
+// proxy, and time for a person to answer.
+func exitEnv() []string {
+	return []string{
+		ProxyVariable + "=" + "http://127.0.0.1:" + strconv.Itoa(boxnet.ProxyPort),
+		"PIP_DEFAULT_TIMEOUT=300", "UV_HTTP_TIMEOUT=300", "CARGO_HTTP_TIMEOUT=300", "npm_config_fetch_timeout=300000",
+	}
+}
+
+// reaches is what commands reach of other hosts, as the settings are.
+func reaches(c *Confiner, level box.Level) box.Outside {
+	switch n := c.o.Settings.Now().Network(c.o.Folders); {
+	case n.All:
+		return box.AnyHost
+	case (n.Ask || len(n.Hosts) > 0) && level >= box.Bubblewrap:
+		return box.ByHost
+	}
+	return box.NoHost
+}
+
+// reachedWords has the words for hosts that a command did not reach.
+func reachedWords(said []string) string {
+	if len(said) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(said, "; ")
+}

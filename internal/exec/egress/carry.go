@@ -1,0 +1,346 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+)
+
+// conn is a client's connection.
+type conn struct {
+	net.Conn
+
+	of     *state
+	client func() Client
+	r      *bufio.Reader // of what the client says
+	leave  func()        // gives its place back
+
+	to     atomic.Pointer[target] // nil: the client has not said it yet
+	spoke  atomic.Bool            // the client has said something
+	at     atomic.Int64           // when something was moved last, in nanoseconds since 1970
+	sent   atomic.Int64
+	closer sync.Once
+	closed context.Context //nolint:containedctx // ends with the connection
+	end    context.CancelFunc
+	up     atomic.Pointer[net.Conn] // the host's
+}
+
+// target is the host that a connection is for.
+type target struct {
+	host    string
+	port    int
+	uploads bool   // any amount may be sent
+	reach   *reach // nil: it is not reached yet
+}
+
+func (t *target) String() string { return shown(t.host, t.port) }
+
+// Read reads what the client says, as HTTP's server wants it.
+func (c *conn) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// Write writes to the client.
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.moved()
+	if t := c.to.Load(); t != nil && t.reach != nil {
+		t.reach.received.Add(int64(n))
+	}
+	return n, err
+}
+
+// Close closes it, and that to the host.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.closer.Do(func() {
+		if up := c.up.Load(); up != nil {
+			_ = (*up).Close()
+		}
+		c.leave()
+		c.end()
+		c.aim(nil)
+	})
+	return err
+}
+
+func (c *conn) moved()          { c.at.Store(time.Now().UnixNano()) }
+func (c *conn) last() time.Time { return time.Unix(0, c.at.Load()) }
+
+// rank orders connections by how soon one makes place: those that never spoke first.
+func (c *conn) rank() int64 {
+	if c.spoke.Load() {
+		return c.at.Load()
+	}
+	return c.at.Load() - int64(24*time.Hour)
+}
+
+// aim says what the connection is for from now on.
+func (c *conn) aim(t *target) {
+	if old := c.to.Swap(t); old != nil && old.reach != nil {
+		c.of.tally.leave(old.reach)
+	}
+}
+
+// reached counts the connection as one to its host.
+func (c *conn) reached(t target, by string) {
+	client := c.client()
+	t.reach = c.of.tally.join(decisions.Reach{Session: c.of.session, Host: t.String(), Program: client.Program, Line: client.Line, By: by}, client.Command)
+	t.reach.sent.Add(c.sent.Swap(0))
+	c.aim(&t)
+}
+
+// How much is sent to a host that is not the agent's model before a person is asked once
+// more: by one connection, and by all of the session.
+const (
+	sendsAlone = 1 << 20
+	sendsInAll = 16 << 20
+)
+
+var errSends = errors.New("it would send more than was allowed")
+
+// counted is what a client says, counted before it goes anywhere.
+type counted struct{ c *conn }
+
+func (r counted) Read(b []byte) (int, error) {
+	c := r.c
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.spoke.Store(true)
+		c.moved()
+		t := c.to.Load()
+		if t == nil || t.reach == nil {
+			c.sent.Add(int64(n)) // which is little: it is looked at
+			return n, err
+		}
+		sent, all := c.sent.Add(int64(n)), t.reach.sent.Add(int64(n))
+		if (sent > sendsAlone || all > sendsInAll) && !t.uploads {
+			if err := c.of.maySend(c, t, sent); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, err
+}
+
+// maySend asks whether a client may send more.
+func (s *state) maySend(c *conn, t *target, sent int64) error {
+	s.ruling.asking.Lock()
+	defer s.ruling.asking.Unlock()
+	at := t.String()
+	s.ruling.mu.Lock()
+	may, decided := s.ruling.sending[at]
+	s.ruling.mu.Unlock()
+	client := c.client()
+	if !decided {
+		a := s.g.o.People.MayReach(s.ctx, dispatch.Reach{Session: s.session, Host: at, Program: client.Program, Line: client.Line, Sent: sent})
+		may = a.Allow
+		if a.Person && s.ctx.Err() == nil {
+			s.ruling.mu.Lock()
+			if s.ruling.sending == nil {
+				s.ruling.sending = map[string]bool{}
+			}
+			s.ruling.sending[at] = may
+			s.ruling.mu.Unlock()
+		}
+	}
+	if may {
+		return nil
+	}
+	s.ruling.tell(client.Command, fmt.Sprintf("%s gets no more than %d bytes of a connection: nobody allowed more; the user can list it in sidecar.sandbox.network with \"uploads\": true", at, sendsAlone))
+	_ = c.Close()
+	return errSends
+}
+
+const copySize = 256 << 10
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, copySize); return &b }}
+
+// carry carries bytes both ways between the client and a host, until both have said all. What
+// the client says first is looked at. again is that it speaks HTTP, and nothing was said yet:
+// then each of its requests is to be looked at.
+func (c *conn) carry(up net.Conn) (again bool) {
+	c.up.Store(&up)
+	defer up.Close() //nolint:errcheck // all was said
+	if c.of.ctx.Err() != nil {
+		return false
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	go c.watch(stop)
+	done := make(chan error, 1)
+	go func() {
+		err := c.speak(up)
+		switch {
+		case errors.Is(err, errHTTP):
+			_ = up.Close()
+		case err != nil:
+			_ = c.Close()
+		default:
+			halfClose(up)
+		}
+		done <- err
+	}()
+	heard := c.copy(c, up)
+	if !heard { // it may be the end that speak made
+		if errors.Is(<-done, errHTTP) {
+			return true
+		}
+		halfClose(c.Conn)
+		return false
+	}
+	halfClose(c.Conn)
+	<-done
+	return false
+}
+
+// watch closes a connection on which nothing moves.
+func (c *conn) watch(stop <-chan struct{}) {
+	t := time.NewTicker(idleFor / 4)
+	defer t.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-t.C:
+			if time.Since(c.last()) > idleFor {
+				_ = c.Close()
+				return
+			}
+		}
+	}
+}
+
+// speak carries what the client says to the host, once it may be said there.
+func (c *conn) speak(up net.Conn) error {
+	if err := c.inspect(); err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil // it says nothing
+		case !errors.Is(err, errHTTP):
+			c.of.ruling.tell(c.client().Command, fmt.Sprintf("a connection to %s was closed: %v", c.to.Load(), err))
+			c.sayTLS()
+		}
+		return err
+	}
+	c.copy(up, c.r)
+	return nil
+}
+
+// copy copies until the end of from, and reports whether anything came.
+func (c *conn) copy(to io.Writer, from io.Reader) (any bool) {
+	b := buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is there
+	defer buffers.Put(b)
+	for {
+		n, err := from.Read(*b)
+		if n > 0 {
+			any = true
+			if _, werr := to.Write((*b)[:n]); werr != nil {
+				return any
+			}
+			c.moved()
+		}
+		if err != nil {
+			return any
+		}
+	}
+}
+
+func halfClose(c net.Conn) {
+	if h, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = h.CloseWrite()
+		return
+	}
+	_ = c.Close()
+}
+
+// reach are the connections of a command to a host, together.
+type reach struct {
+	decisions.Reach
+
+	key            string
+	open           int
+	sent, received atomic.Int64
+}
+
+// tally adds up what goes over connections, and has it written down when none is open for a
+// moment.
+type tally struct {
+	log Log
+
+	mu  sync.Mutex
+	all map[string]*reach
+	no  map[string]bool // refusals that are written down
+}
+
+// settles is how long none of a host's connections is open before what they moved is written
+// down.
+const settles = time.Second
+
+func (t *tally) join(r decisions.Reach, command int) *reach {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := fmt.Sprint(command, " ", r.Program, " ", r.Host)
+	one := t.all[key]
+	if one == nil {
+		one = &reach{Reach: r, key: key}
+		if t.all == nil {
+			t.all = map[string]*reach{}
+		}
+		t.all[key] = one
+	}
+	one.open++
+	return one
+}
+
+func (t *tally) leave(r *reach) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.open--; r.open == 0 {
+		time.AfterFunc(settles, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if r.open == 0 && t.all[r.key] == r {
+				t.write(r)
+			}
+		})
+	}
+}
+
+// write writes down what went over connections. The caller holds the lock.
+func (t *tally) write(r *reach) {
+	delete(t.all, r.key)
+	r.Sent, r.Received = r.sent.Load(), r.received.Load()
+	t.log.Reached(r.Reach)
+}
+
+// flush writes down all.
+func (t *tally) flush() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.all {
+		t.write(r)
+	}
+}
+
+// refused writes down that a host was not reached, once.
+func (t *tally) refused(r decisions.Reach) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := r.Host + "\x00" + r.Refused
+	if t.no[key] || len(t.no) >= maxAsked {
+		return
+	}
+	if t.no == nil {
+		t.no = map[string]bool{}
+	}
+	t.no[key] = true
+	t.log.Reached(r)
+}
