@@ -45,6 +45,9 @@ var (
 	})
 )
 
+// NotReached is what the words of a command say about a host that it did not reach.
+const NotReached = "was not reached: "
+
 // WantsNetwork reports whether what a program wrote says that it could not reach
 // another machine.
 func WantsNetwork(said string) bool { return wants().MatchString(said) }
@@ -53,7 +56,8 @@ func WantsNetwork(said string) bool { return wants().MatchString(said) }
 // network, which it did not have.
 func (o outcome) offline(said ...string) string {
 	text := strings.Join(said, "\n")
-	if o.code == 0 || !strings.Contains(o.words, "no network") || !WantsNetwork(text) {
+	refused := strings.Contains(o.words, NotReached)
+	if o.code == 0 || !refused && (!strings.Contains(o.words, "no network") || !WantsNetwork(text)) {
 		return ""
 	}
 	advice := "what this one wanted has to be in the workspace before"
@@ -62,6 +66,9 @@ func (o outcome) offline(said ...string) string {
 			advice = ecosystems[i].advice
 			break
 		}
+	}
+	if refused {
+		return "Trying again does not help: " + advice + ". Or ask the user to allow the host, or to list it in sidecar.sandbox.network."
 	}
 	return "Commands have no network here, and trying again does not help: " + advice + ". Or ask the user for the setting sidecar.sandbox.network."
 }

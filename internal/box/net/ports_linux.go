@@ -120,6 +120,7 @@ func (n *Network) Client(a Arrival) Client {
 		return Client{}
 	}
 	of, name := n.owner(socket)
+	name, _, _ = strings.Cut(name, " ") // programs such as npm write their arguments there, too
 	c := Client{Program: name}
 	for pid := of; pid > 1 && len(c.Parents) < 1000; {
 		c.Parents = append(c.Parents, pid)

@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/netaddr"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // rulings are what people decided in a session.
@@ -222,7 +223,7 @@ func (s *state) failed(ctx context.Context, c *conn, by string, err error) error
 		return err // nobody minds
 	}
 	client, at := c.client(), c.to.Load().String()
-	s.ruling.tell(client.Command, fmt.Sprintf("%s was not reached: %v", at, err))
+	s.ruling.tell(client.Command, fmt.Sprintf("%s %s%v", at, shell.NotReached, err))
 	s.tally.refused(decisions.Reach{Session: s.session, Host: at, Program: client.Program, Line: client.Line, By: by, Refused: err.Error()})
 	return err
 }

@@ -118,7 +118,7 @@ func crosses(c *call, v policy.Verdict, changes []workspace.Change) []effects.Ef
 		})
 	}
 	e := c.bound.Effects
-	if len(e.Hosts) > 0 && !c.reaches() { // what a command then reaches is written down when it has
+	if len(e.Hosts) > 0 && !asksForHost(c) { // what a command then reaches is written down when it has
 		add(effects.Network, "Send a request to "+strings.Join(e.Hosts, ", "), false, false)
 	}
 	switch access := c.access(); {

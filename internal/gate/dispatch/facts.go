@@ -20,7 +20,7 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		Tool:           c.tool.Name,
 		Access:         string(c.access()),
 		AlwaysAsk:      c.tool.AlwaysAsk,
-		Leaves:         c.reaches(),
+		Leaves:         asksForHost(c),
 		Irrecoverable:  c.bound.Effects.Irrecoverable != "",
 		Permission:     c.set.Permissions[c.tool.Name],
 		ModePermission: c.mode.Permissions[c.tool.Name],
@@ -54,8 +54,8 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	return v
 }
 
-// reaches reports whether the call is the question whether a command may reach a host.
-func (c *call) reaches() bool { return c.req.tool != nil && c.tool.Name == reachTool }
+// asksForHost reports whether the call is the question whether a command may reach a host.
+func asksForHost(c *call) bool { return c.req.tool != nil && c.tool.Name == reachTool }
 
 // offered reports whether the caller's model is offered a tool.
 func offered(c *call, name string) bool {
