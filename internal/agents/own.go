@@ -321,7 +321,7 @@ func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Ans
 		q.ExpiresAt = &ask.Expires
 	}
 	if prefix := strings.Fields(ask.Always); len(prefix) > 0 && !ask.Irrecoverable {
-		q.Always = &conversation.Rule{Prefix: prefix, Decision: "allow", Rest: "known"}
+		q.Always = &conversation.Rule{Prefix: prefix, Decision: "allow", Rest: "known", Packages: ask.Packages, Host: ask.Host}
 	}
 	if ask.Irrecoverable {
 		q.Options = []conversation.Option{{ID: confirmed, Label: "Allow", Kind: "allow_once"}, {ID: denyOnce, Label: "Deny", Kind: "reject_once"}}

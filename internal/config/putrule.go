@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
 // ErrThere says that a rule is in the settings already.
@@ -104,4 +106,48 @@ func PutUserRule(r CommandRule) error {
 		return err
 	}
 	return putUser(src, func() ([]byte, error) { return putRule(src, r) })
+}
+
+const networkKey = "sandbox.network"
+
+// PutUserHost adds a host to those that commands reach unasked, in the user's file.
+func PutUserHost(h hosts.Host) error {
+	src, err := UserSource()
+	if err != nil {
+		return err
+	}
+	return putUser(src, func() ([]byte, error) { return putHost(src, h) })
+}
+
+// putHost returns the text of a source with one more host. The others stay as they are written.
+func putHost(src Source, h hosts.Host) ([]byte, error) {
+	one, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	d := read(&src)
+	for _, p := range d.problems {
+		if p.Key == "" {
+			return nil, errors.New(p.String())
+		}
+	}
+	all := []jsontext.Value{jsontext.Value(`"` + networkAsk + `"`)}
+	switch v := d.entries[networkKey].value; {
+	case v == nil, string(v) == `"`+networkAsk+`"`:
+	case v.Kind() == '[':
+		all = elements(v)
+	default:
+		return nil, fmt.Errorf("%s is %s in %s, where a host changes nothing; change it there by hand", networkKey, shown(v), src.String())
+	}
+	if slices.ContainsFunc(all, func(v jsontext.Value) bool { return bytes.Equal(v, one) }) {
+		return nil, ErrThere
+	}
+	if len(all) >= maxHosts {
+		return nil, fmt.Errorf("%s has %d hosts already", networkKey, len(all))
+	}
+	var parts [][]byte
+	for _, v := range append(all, one) {
+		parts = append(parts, v)
+	}
+	return Put(src, networkKey, fmt.Appendf(nil, "[%s]", bytes.Join(parts, []byte(", "))))
 }

@@ -151,7 +151,7 @@ func (a *Approvals) askDirectly(ctx context.Context, q *Approval) (dispatch.Answ
 	err := a.client.Call(ctx, "sidecar/approve", approveParams{
 		CallID: q.CallID, Session: q.Session, AgentPath: q.AgentPath, Tool: q.Tool, Title: q.Title, Detail: q.Detail,
 		Arguments: q.Arguments, Diff: q.Diff, Effects: q.Effects, Rule: q.Rule, Irrecoverable: q.Irrecoverable, Rememberable: q.Rememberable, Pattern: q.Pattern,
-		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires, Always: alwaysRule(q.Always, q.Packages),
+		ID: q.ID, Hash: q.Hash, ExpiresAt: q.Expires, Always: alwaysRule(q.Ask),
 	}, &r)
 	if err != nil {
 		return dispatch.Answer{}, err
@@ -296,13 +296,14 @@ type ruleForGood struct {
 	Decision string   `json:"decision"`
 	Rest     string   `json:"rest"`
 	Packages string   `json:"packages,omitempty"`
+	Host     string   `json:"host,omitempty"` // it is no command, but this host
 }
 
-func alwaysRule(pattern, packages string) *ruleForGood {
-	if pattern == "" {
+func alwaysRule(q dispatch.Ask) *ruleForGood {
+	if q.Always == "" {
 		return nil
 	}
-	return &ruleForGood{strings.Fields(pattern), "allow", "known", packages}
+	return &ruleForGood{strings.Fields(q.Always), "allow", "known", q.Packages, q.Host}
 }
 
 type approveResult struct {

@@ -60,6 +60,7 @@ type AlwaysRule struct {
 	Decision string   `json:"decision,omitempty"`
 	Rest     string   `json:"rest,omitempty"`
 	Packages string   `json:"packages,omitempty"`
+	Host     string   `json:"host,omitempty"`
 }
 
 // AlwaysPlan is what a person decides about.

@@ -87,7 +87,7 @@ export interface ApproveParams {
   always?: CommandRule;
   expiresAt: string;
 }
-export interface CommandRule { prefix: string[]; decision: string; rest?: string; packages?: string }
+export interface CommandRule { prefix: string[]; decision: string; rest?: string; packages?: string; host?: string }
 export interface ApproveAnswer { outcome: 'allow' | 'deny'; scope?: Scope; reason?: string; typed?: string }
 
 /** The request sidecar/ask. */

@@ -27,6 +27,8 @@ type Rule struct {
 	Prefix   []string `json:"prefix"`
 	Decision string   `json:"decision"`
 	Rest     string   `json:"rest,omitempty"`
+	Packages string   `json:"packages,omitempty"`
+	Host     string   `json:"host,omitempty"` // it is no command, but this host
 }
 
 // question is one that is open.

@@ -26,7 +26,7 @@ type forGood struct{ always.Rules }
 func (f forGood) Suggest(days int) (any, error) { return f.Rules.Suggest(days) }
 
 func (f forGood) Plan(rule commands.AlwaysRule, scope string) (commands.AlwaysPlan, error) {
-	one := always.Rule{Prefix: rule.Prefix, Decision: rule.Decision, Rest: rule.Rest, Packages: rule.Packages}
+	one := always.Rule{Prefix: rule.Prefix, Decision: rule.Decision, Rest: rule.Rest, Packages: rule.Packages, Host: rule.Host}
 	if scope == "workspace" {
 		var err error
 		if one, err = f.Here(one); err != nil {
@@ -42,7 +42,14 @@ func (f forGood) Plan(rule commands.AlwaysRule, scope string) (commands.AlwaysPl
 	if err != nil {
 		return commands.AlwaysPlan{}, err
 	}
-	p.Body = fmt.Sprintf("Adds to sidecar.commandRules in %s:\n  %s", p.File, text)
+	setting := "sidecar.commandRules"
+	if one.Host != "" {
+		setting = "sidecar.sandbox.network"
+		if text, err = json.Marshal(one.Reaches()); err != nil {
+			return commands.AlwaysPlan{}, err
+		}
+	}
+	p.Body = fmt.Sprintf("Adds to %s in %s:\n  %s", setting, p.File, text)
 	p.Write = func() error {
 		_, err := f.Add(one)
 		return err

@@ -25,6 +25,7 @@ type Rule struct {
 	Decision string   `json:"decision,omitempty"` // allow, or "" for it
 	Rest     string   `json:"rest,omitempty"`     // known, or "" for it
 	In       string   `json:"in,omitempty"`       // the directory of the workspace where it holds; "": everywhere
+	Host     string   `json:"host,omitempty"`     // it is no command, but a host that commands may reach, as Prefix shows
 	Packages string   `json:"packages,omitempty"` // the digest of the packages that an install may install; "": it is about no install
 }
 
@@ -40,6 +41,8 @@ func (r Rule) Check() error {
 	switch {
 	case r.Decision != "" && r.Decision != string(policy.Allow):
 		return fmt.Errorf("a rule that is allowed for good has the decision allow, not %.20q", r.Decision)
+	case r.Host != "":
+		return checkHost(r)
 	case r.Rest != "" && r.Rest != known:
 		return fmt.Errorf("with the rest %.20q any argument could follow; a rule that is allowed for good has the rest %s", r.Rest, known)
 	}
@@ -65,7 +68,10 @@ type Figures struct {
 
 // Words are the figures in sentences, for a person who decides.
 func (f Figures) Words() string {
-	if f.Rule.Packages != "" {
+	switch {
+	case f.Rule.Host != "":
+		return hostWords(f)
+	case f.Rule.Packages != "":
 		return installWords(f)
 	}
 	var b strings.Builder
@@ -89,6 +95,9 @@ func (f Figures) Title() string {
 	where := "in all your workspaces"
 	if f.Rule.In != "" {
 		where = "in this workspace"
+	}
+	if f.Rule.Host != "" {
+		return fmt.Sprintf("Always let commands reach `%s` %s?", f.Rule.Host, where)
 	}
 	if f.Rule.Packages != "" {
 		return fmt.Sprintf("Always allow `%s` with just these packages %s?", f.Rule, where)
@@ -164,6 +173,9 @@ func (r Rules) Prove(rule Rule, days int) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
 	}
+	if rule.Host != "" {
+		return past.hostFigures(rule), nil
+	}
 	one := ForGood(rule.String())
 	one.In, one.Packages = rule.In, rule.Packages
 	if one.Packages != "" {
@@ -176,6 +188,9 @@ func (r Rules) Prove(rule Rule, days int) (Figures, error) {
 func (r Rules) Add(rule Rule) (file string, err error) {
 	if err := rule.Check(); err != nil {
 		return "", fmt.Errorf("it can't be allowed for good: %w", err)
+	}
+	if rule.Host != "" {
+		return config.UserFile(), r.Settings.AddHost(rule.Reaches())
 	}
 	one := config.CommandRule{Prefix: rule.Prefix, Decision: string(policy.Allow), Rest: known, In: rule.In, Packages: rule.Packages}
 	if rule.Packages != "" {
@@ -208,6 +223,7 @@ type question struct {
 	ok     bool     // rules for good can answer it
 	open   []string // with ok: the patterns that it lacks
 	denied bool     // a person said no
+	host   string   // that a command wanted; "": it is about something else
 	marked bool     // some of its text is not known
 }
 
@@ -249,7 +265,7 @@ func (r Rules) past(days int) (history, error) {
 			}
 			seen[key] = q
 		}
-		q.marked = marked
+		q.marked, q.host = marked, hostOf(rec)
 		q.denied = rec.By == policy.ByUser && rec.Outcome == string(policy.Deny)
 		if !answerable(rec) && !q.denied {
 			q.ok = false

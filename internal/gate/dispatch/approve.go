@@ -127,6 +127,10 @@ func (c *call) question(v policy.Verdict, changes []workspace.Change) Ask {
 		Expires:       c.d.o.Now().Add(c.set.ApprovalTimeout),
 	}
 	a.Always, a.Packages = c.forGood(v)
+	if asksForHost(c) {
+		a.Always = hostForGood(c)
+		a.Host = a.Always
+	}
 	if own := c.req.own; own != nil {
 		a.AgentPath = append(a.AgentPath, hide(own.Agent))
 		if c.req.tool == nil {

@@ -54,6 +54,15 @@ func (in reachIn) Effects() tools.Effects {
 	return e
 }
 
+// hostForGood is the host that a person may allow for good; "": more is to be sent there.
+func hostForGood(c *call) string {
+	var in reachIn
+	if json.Unmarshal(c.req.Arguments, &in) != nil || in.Sent > 0 {
+		return ""
+	}
+	return in.Host
+}
+
 // MayReach asks a person whether a command may reach a host. Once is for the command.
 func (l Later) MayReach(ctx context.Context, r Reach) Reached {
 	t := tools.NewRead(tools.Def{

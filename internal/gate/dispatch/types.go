@@ -183,6 +183,7 @@ type Ask struct {
 	Pattern       string // what an answer with the scope Pattern holds for, as it is shown; "": no such answer may be offered
 	Always        string // how commands begin that a rule for good may allow, which a person can make of the question; "": none may
 	Packages      string // with Always, the digest of the packages that it may install; "": it is about no install
+	Host          string // with Always, the host that it is; "": it is about commands
 	Hash          string // of what is shown and would be done; an answer holds for it alone
 	Expires       time.Time
 }

@@ -15,7 +15,7 @@ export function scopes(a: ApproveParams): Scope[] {
 /** How commands begin that a rule can allow for good, if there is such a rule. */
 export function forGood(a: ApproveParams): string | undefined {
   const words = a.irrecoverable || a.rememberable === false ? undefined : a.always?.prefix.join(' ');
-  return words && !a.always?.packages ? `${words} …` : words;
+  return words && !a.always?.packages && !a.always?.host ? `${words} …` : words;
 }
 
 /** Who asks: the agent, through those that it works for. */

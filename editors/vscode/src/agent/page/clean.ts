@@ -39,7 +39,7 @@ function cleanImage(i: Bag): Image | undefined {
 
 function cleanRule(r: Bag): AgentEvent['always'] {
   const prefix = Array.isArray(r.prefix) ? r.prefix.slice(0, 100).filter(w => typeof w === 'string').map(w => w.slice(0, 200)) : [];
-  return prefix.length > 0 ? given({ prefix, decision: id(r.decision) ?? '', rest: id(r.rest) }) : undefined;
+  return prefix.length > 0 ? given({ prefix, decision: id(r.decision) ?? '', rest: id(r.rest), packages: id(r.packages), host: id(r.host) }) : undefined;
 }
 
 /** The event with what of it has the right type; undefined for what is none. */

@@ -301,7 +301,7 @@ export class Model {
     const q = this.add<Question>({
       ...base(`q:${id}`), kind: 'question', id, text: e.text ?? '', options: e.options ?? [], call: e.call,
       expiresAt: e.expiresAt ? Date.parse(e.expiresAt) || undefined : undefined, irrecoverable: e.irrecoverable ?? false, custom: e.custom ?? false, closed: false,
-      always: e.irrecoverable ? undefined : e.always?.prefix.join(' '),
+      always: e.irrecoverable ? undefined : e.always && e.always.prefix.join(' ') + (e.always.packages || e.always.host ? '' : ' …'),
     });
     this.open.set(id, q);
     if (e.call) {

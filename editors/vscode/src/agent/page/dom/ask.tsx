@@ -55,7 +55,7 @@ export function Ask({ app, q }: { app: App; q: Question }) {
   const menu: MenuItem[] = [
     ...rest.map(o => ({ label: visible(o.label), run: () => answer(app, q, o.id) })),
     ...(q.always && run ? (['workspace', 'user'] as const).map(scope => ({
-      label: scope === 'user' ? t('Always allow `{0} …` everywhere…', visible(q.always!)) : t('Always allow `{0} …` in this workspace…', visible(q.always!)),
+      label: scope === 'user' ? t('Always allow `{0}` everywhere…', visible(q.always!)) : t('Always allow `{0}` in this workspace…', visible(q.always!)),
       run: () => app.send({ type: 'always', run, question: q.id, scope }),
     })) : []),
     ...(deny ? [{ label: t('Deny with Reason'), run: () => { setReason(''); } }] : []),
