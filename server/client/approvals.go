@@ -50,7 +50,7 @@ type Approval struct {
 var ErrGone = lsp.ErrPeerGone
 
 // ErrDismissed says that a person closed a question.
-var ErrDismissed = errors.New("the question was dismissed without an answer")
+var ErrDismissed = errors.New(dispatch.Dismissed)
 
 // NewApprovals has no question yet.
 func NewApprovals(c *Client) *Approvals { return &Approvals{client: c} }

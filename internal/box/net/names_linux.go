@@ -291,7 +291,7 @@ func (n *names) answer(query []byte) []byte {
 	switch local := name == localhost || strings.HasSuffix(name, "."+localhost); {
 	case q.Class != dnsmessage.ClassINET:
 		m.RCode = dnsmessage.RCodeNotImplemented
-	case !local && (!netaddr.IsName(name) || name == canary):
+	case !local && (!netaddr.IsName(name) || name == canary || strings.HasSuffix(name, ".arpa")): // those of addresses, too
 		m.RCode = dnsmessage.RCodeNameError
 	case local && q.Type == dnsmessage.TypeA:
 		m.Answers = []dnsmessage.Resource{{Header: head, Body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}}}

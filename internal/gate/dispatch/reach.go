@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -82,6 +83,8 @@ func (l Later) MayReach(ctx context.Context, r Reach) Reached {
 	switch {
 	case err != nil:
 		a.Why = err.Error()
+	case !res.OK && strings.Contains(res.Content, Dismissed):
+		a.Person, a.Why = false, Dismissed // they may answer the next one
 	case !res.OK && !a.Person:
 		a.Why = "nobody could be asked, or answered in time"
 	case !res.OK:

@@ -196,6 +196,9 @@ type Answer struct {
 	Typed  string // must be CONFIRM for what is irrecoverable
 }
 
+// Dismissed is the reason of a no that a person gave by closing the question.
+const Dismissed = "the question was dismissed without an answer"
+
 // Scope is how far an approval reaches.
 type Scope string
 

@@ -143,7 +143,7 @@ func TestRegistries(t *testing.T) {
 
 	dir, begin := reaching(t, s.listed("npm", "pypi", "mods", "git"), map[string]string{
 		"package.json": `{"name": "x", "version": "1.0.0"}`,
-		"go.mod": "module x\n\ngo 1.20\n\nrequire code.example.org/goish v1.0.0\n", "main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"code.example.org/goish\"\n)\n\nfunc main() { fmt.Println(goish.Says) }\n",
+		"go.mod":       "module x\n\ngo 1.20\n\nrequire code.example.org/goish v1.0.0\n", "main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"code.example.org/goish\"\n)\n\nfunc main() { fmt.Println(goish.Says) }\n",
 	})
 	_ = dir
 	for _, c := range []struct{ name, program, host, line, says string }{
