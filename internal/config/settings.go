@@ -261,6 +261,8 @@ func clone(v any) any {
 	switch v := v.(type) {
 	case []string:
 		return slices.Clone(v)
+	case []SetupStep:
+		return cloneSetup(v)
 	case []Backend:
 		return cloneBackends(v)
 	case map[string]string:
