@@ -49,6 +49,10 @@ type Setup struct {
 	ExitCode *int       `json:"exitCode,omitempty"` // of the command that failed
 	Output   string     `json:"output,omitempty"`   // its last lines
 	Next     string     `json:"next,omitempty"`     // how to go on
+
+	// Offers are the names of setups for other programs that a person may take; with
+	// SetupOffered alone.
+	Offers []string `json:"offers,omitempty"`
 }
 
 // Ran is how a step ended.

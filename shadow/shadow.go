@@ -26,7 +26,7 @@ var (
 	ErrInvalid  = errors.New("invalid argument")
 	ErrUnknown  = errors.New("there is no such shadow workspace")
 	ErrExists   = errors.New("the name is taken")
-	ErrBusy     = errors.New("the shadow workspace is being made or discarded")
+	ErrBusy     = errors.New("the shadow workspace is being made, set up or discarded")
 	ErrTooMuch  = errors.New("that is too much for a shadow workspace")
 	ErrUnusable = errors.New("there can be no shadow workspace here")
 	ErrStrange  = errors.New("the shadow workspace is not as it was made")

@@ -65,10 +65,10 @@ var shapes = map[Type]shape{
 		{"env", "variables that it gets"},
 	}, ""},
 	ShadowSetup: {"a list of steps", []part{
-		{"run", "required: a line for the shell. A string is a step with this alone"},
-		{"when", "files, such as `package-lock.json`: it runs again when one changed"},
+		{"run", "required: a line for the shell, or that alone as a string"},
+		{"when", "lock files: it runs again when one changed"},
 		{"timeout", "seconds, 600 by default"},
-		{"in", "a directory: it runs only in its workspace; not in a project's file"},
+		{"in", "a directory: it runs only in its workspace"},
 	}, ""},
 	LanguageServers: {"an object by server: `" + strings.Join(serverNames, "`, `") + "`", []part{
 		{"enabled", "`false` switches it off"},

@@ -43,7 +43,9 @@ func createShadow(ctx context.Context, d *Deps, token lsp.ProgressToken, a creat
 	if err != nil {
 		return createdShadow{}, shadowError(err)
 	}
-	warn(ctx, d.Client, "The setup of the shadow workspace "+made.ID, setupWords(made.Setup))
+	if s := made.Setup; s == nil || s.State != shadow.SetupOffered || !d.Client.Can.Sidecar.Approve { // else the client offers it
+		warn(ctx, d.Client, "The setup of the shadow workspace "+made.ID, setupWords(s))
+	}
 	return createdShadow{made.ID, made.Path, made.Base, made.Setup}, nil
 }
 

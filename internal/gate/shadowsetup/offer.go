@@ -242,17 +242,18 @@ func offered(dir string) *shadow.Setup {
 		return nil
 	}
 	var files []string
-	take := ""
+	var names []string
 	for _, o := range all {
 		files = append(files, o.File)
-		if take == "" && len(o.Steps) > 0 {
-			take = "`sidecar-ls shadow setup --take " + o.Name + "` shows it and takes it into your settings"
+		if len(o.Steps) > 0 {
+			names = append(names, o.Name)
 		}
 	}
-	if take == "" {
-		take = "set sidecar.shadow.setup to what it does"
+	take := "set sidecar.shadow.setup to what it does"
+	if len(names) > 0 {
+		take = "`sidecar-ls shadow setup --take " + names[0] + "` shows it and takes it into your settings"
 	}
-	return &shadow.Setup{State: shadow.SetupOffered, Why: "the project has a setup of another program (" + strings.Join(files, ", ") + "), which is not run unasked", Next: take}
+	return &shadow.Setup{State: shadow.SetupOffered, Why: "the project has a setup of another program (" + strings.Join(files, ", ") + "), which is not run unasked", Next: take, Offers: names}
 }
 
 // Plan is an offer as a person decides on it.

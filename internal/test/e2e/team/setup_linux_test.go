@@ -14,7 +14,7 @@ import (
 func TestSubAgentIsSetUp(t *testing.T) {
 	dir, model := e2e.Played(t, map[string]string{".gitignore": "/node_modules\n", "package.json": "{}\n", "package-lock.json": "{\"v\": 1}\n"}, e2e.Object{
 		"shadow.setup": []any{e2e.Object{"run": "mkdir -p node_modules; cp package-lock.json node_modules/marker", "when": []string{"package-lock.json"}}},
-		"commandRules": []e2e.Object{{"prefix": []string{"mkdir"}, "decision": "allow"}},
+		"commandRules": []e2e.Object{{"prefix": []string{"cp"}, "decision": "ask"}},
 	})
 	e2e.Committed(t, dir)
 	r := e2e.WorldIn(t, dir)
