@@ -367,7 +367,7 @@ func TestSetupBusy(t *testing.T) {
 	sh := e2e.Shell{T: t, Dir: f.Dir}
 	sh.Says([]string{"setup running"}, "shadow", "list")
 	for _, verb := range []string{"setup", "discard"} {
-		if out := sh.Run(1, "shadow", verb, "work"); !strings.Contains(out, "is being made or discarded") && !strings.Contains(out, "running") {
+		if out := sh.Run(1, "shadow", verb, "work"); !strings.Contains(out, "is being made, set up or discarded") && !strings.Contains(out, "running") {
 			t.Errorf("shadow %s: %s", verb, out)
 		}
 	}
@@ -463,4 +463,22 @@ func TestSetupOffered(t *testing.T) {
 	if m := f.create("codex"); m.Setup == nil || m.Setup.State != shadow.SetupDone || f.read(m, "once") != "" || f.read(m, "marker") == "" {
 		t.Errorf("%+v", m.Setup)
 	}
+}
+
+// TestSetupNobody: where a command line has nobody to ask, the setup fails, and the shadow
+// workspace is there.
+func TestSetupNobody(t *testing.T) {
+	e2e.Home(t)
+	repo := e2e.Repository(t, ".gitignore", "/marker\n", "a.txt", "1\n")
+	e2e.UserSettings(t, e2e.Object{"mode": "cautious", "shadow.setup": []any{"touch marker"}})
+	sh := e2e.Shell{T: t, Dir: repo.Dir}
+	if out := sh.Run(1, "shadow", "create", "work"); !strings.Contains(out, "work\t") || !strings.Contains(out, "setup failed at `touch marker`") {
+		t.Error(out)
+	}
+	sh.Says([]string{"setup failed"}, "shadow", "list")
+	e2e.UserSettings(t, e2e.Object{"mode": "cautious", "commandRules": []e2e.Object{{"prefix": []string{"touch"}, "decision": "allow"}}, "shadow.setup": []any{"touch marker"}})
+	sh.Says([]string{"setup done"}, "shadow", "setup", "work") // control
+	sh.Run(2, "shadow", "setup")
+	sh.Run(2, "shadow", "setup", "work", "--take", "cursor")
+	sh.Run(1, "shadow", "setup", "--take", "cursor")
 }
