@@ -60,7 +60,7 @@ func (p *parser) shadowSetup(v jsontext.Value) (any, bool) {
 // setupStep reads a step: a command line, or an object.
 func (p *parser) setupStep(where string, v jsontext.Value) (SetupStep, bool) {
 	s := SetupStep{Project: p.origin == Project}
-	ok := true
+	var ok bool
 	if v.Kind() == '"' {
 		s.Run, ok = p.text(strings.TrimSuffix(where, ": "), v)
 	} else {
