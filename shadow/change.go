@@ -309,6 +309,7 @@ func (m *Manager) List(ctx context.Context) ([]Shadow, error) {
 			return nil, err
 		}
 		t.Changed = len(changes)
+		t.Setup = setupOf(m, t)
 		list = append(list, t.Shadow)
 	}
 	return list, nil

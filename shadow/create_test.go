@@ -186,12 +186,14 @@ func TestPartial(t *testing.T) {
 // settings are those of a test.
 type settings struct {
 	limits  shadow.Limits
+	steps   []shadow.Step
 	trusted bool
 }
 
 func (s settings) Limits() shadow.Limits   { return s.limits }
 func (s settings) Trusted() bool           { return s.trusted }
 func (s settings) Hidden(name string) bool { return workspace.Sensitive(name) }
+func (s settings) Setup() []shadow.Step    { return s.steps }
 
 func limits(l shadow.Limits) shadow.Settings { return settings{limits: l} }
 

@@ -27,6 +27,14 @@ func (m *Manager) Discard(ctx context.Context, id string) (Discarded, error) {
 	if err := m.wait(ctx); err != nil {
 		return d, err
 	}
+	if _, err := m.registered(id); err != nil {
+		return d, err
+	}
+	free, err := m.setups.end(ctx, m, id)
+	if err != nil {
+		return d, err
+	}
+	defer free()
 	t, unlock, err := m.hold(ctx, id, briefly)
 	if err != nil {
 		return d, err

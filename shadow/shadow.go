@@ -26,7 +26,7 @@ var (
 	ErrInvalid  = errors.New("invalid argument")
 	ErrUnknown  = errors.New("there is no such shadow workspace")
 	ErrExists   = errors.New("the name is taken")
-	ErrBusy     = errors.New("the shadow workspace is being made or discarded")
+	ErrBusy     = errors.New("the shadow workspace is being made, set up or discarded")
 	ErrTooMuch  = errors.New("that is too much for a shadow workspace")
 	ErrUnusable = errors.New("there can be no shadow workspace here")
 	ErrStrange  = errors.New("the shadow workspace is not as it was made")
@@ -70,6 +70,8 @@ type Settings interface {
 	Trusted() bool
 	// Hidden reports whether a file's content is not shown.
 	Hidden(name string) bool
+	// Setup are the steps that make a new shadow usable.
+	Setup() []Step
 }
 
 // byDefault are the Settings of who has none.
@@ -78,6 +80,7 @@ type byDefault struct{}
 func (byDefault) Limits() Limits          { return Limits{} }
 func (byDefault) Trusted() bool           { return false }
 func (byDefault) Hidden(name string) bool { return workspace.Sensitive(name) }
+func (byDefault) Setup() []Step           { return nil }
 
 // Manager makes, lists, compares, merges and discards the shadows of one
 // folder. It is safe for concurrent use, also by several processes.
@@ -87,6 +90,7 @@ type Manager struct {
 	swept chan struct{}
 
 	snapshots snapshots
+	setups    settingUp
 	work      sync.WaitGroup // what is tidied up in the background
 }
 
@@ -99,8 +103,9 @@ type Shadow struct {
 	Exclude   string    `json:"-"`    // the repository's own file of ignore rules
 	Base      string    `json:"base"` // the commit that it began with
 	CreatedAt time.Time `json:"createdAt"`
-	Changed   int       `json:"changed"` // files that differ from how it began; set by List
-	Damage    error     `json:"-"`       // why it can't be used; set by List
+	Changed   int       `json:"changed"`         // files that differ from how it began; set by List
+	Setup     *Setup    `json:"setup,omitempty"` // nil: the settings have none; set by List
+	Damage    error     `json:"-"`               // why it can't be used; set by List
 }
 
 // New returns the Manager of a folder and begins to clean up after processes

@@ -232,3 +232,4 @@ type many struct{}
 func (many) Limits() shadow.Limits   { return shadow.Limits{Shadows: 1 << 20} }
 func (many) Trusted() bool           { return false }
 func (many) Hidden(name string) bool { return workspace.Sensitive(name) }
+func (many) Setup() []shadow.Step    { return nil }

@@ -59,8 +59,9 @@ var ErrNoShadow = errors.New("there can be no shadow workspace here")
 
 // Shadows are copies of the files for sub-agents.
 type Shadows interface {
-	// Shadow makes one of what a session sees, or fails with ErrNoShadow.
-	Shadow(ctx context.Context, session string) (id string, err error)
+	// Shadow makes one of what a session sees for a call of it, and sets it up, or fails with
+	// ErrNoShadow. note is for who works there: what of the setup went wrong.
+	Shadow(ctx context.Context, session, call string) (id, note string, err error)
 	// ApplyChanges makes what was changed there pending, for a session; in a mode that
 	// changes files without asking it changes them. Making hears of it before.
 	ApplyChanges(ctx context.Context, id, session, mode string, making func(workspace.Files, []workspace.Change) error) (files, conflicts []string, err error)

@@ -191,18 +191,22 @@ func (a *subAgents) slot(ctx context.Context, session string) (release func(), e
 // begin opens the session and the run of a sub-agent, and tells it its task.
 func (a *subAgents) begin(ctx context.Context, k *child, parent *session.Session, t team.Task, allow []string) (err error) {
 	request := session.OpenRequest{Under: parent.ID, Shadow: parent.Shadow, Allow: allow}
+	task := t.Text
 	if parent.Shadow == "" { // one that has a shadow shares it
-		if k.shadow, err = a.m.o.Shadow(ctx, parent.ID); err != nil && !errors.Is(err, ErrNoShadow) {
+		var note string
+		if k.shadow, note, err = a.m.o.Shadow(ctx, parent.ID, k.call); err != nil && !errors.Is(err, ErrNoShadow) {
 			return tools.Errorf(tools.Unavailable, "the sub-agent has no files to work on: %v", err)
 		}
 		request.Shadow = k.shadow
+		if note != "" {
+			task += "\n\n" + note
+		}
 	}
 	s, err := a.m.open(request, builtin)
 	if err != nil {
 		return tools.Errorf(tools.Unavailable, "%v", errors.Join(err, a.drop(k)))
 	}
 	above := a.m.runs.ownOf(k.call)
-	task := t.Text
 	if above != nil {
 		more, err := above.spawns(ctx, s.ID, t.Text)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/batchcommit"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"
-	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/shadowsetup"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/ownstate"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
@@ -24,7 +24,7 @@ func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 	said, bad := ownstate.SetAside(dir, gitrepo.Options{Programs: o.settings.Programs()})
 	h = &Home{Dir: dir, Err: bad, said: said, QueueErr: errors.New("the review queue is not open"), options: o}
 	h.Shadows, err = shadow.New(shadow.Options{
-		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowSettings{o.settings}, Programs: o.settings.Programs(), Log: o.log,
+		Dir: string(dir), StateDir: dir.State(), Prepare: dir.Prepare, Settings: shadowsetup.Settings{Settings: o.settings, Dir: string(dir)}, Programs: o.settings.Programs(), Log: o.log,
 	})
 	if err != nil {
 		return nil, err
@@ -41,18 +41,6 @@ func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 		},
 	})
 	return h, nil
-}
-
-// shadowSettings are what the settings say about shadow workspaces.
-type shadowSettings struct{ *live.Settings }
-
-func (s shadowSettings) Limits() shadow.Limits {
-	set := s.Now()
-	return shadow.Limits{Shadows: set.Int("shadow.max"), Bytes: int64(set.Int("shadow.maxMegabytes")) << 20}
-}
-
-func (s shadowSettings) Hidden(name string) bool {
-	return workspace.Sensitive(name) && !s.SensitiveOK(name)
 }
 
 // queueWait is how long an edit waits for another process that has the queue:

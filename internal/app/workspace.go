@@ -19,6 +19,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/precheck"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/sessionview"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/shadowsetup"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/repos"
 	"github.com/sidecar-ls/sidecar-ls/internal/langserver"
@@ -207,8 +208,12 @@ func (w *Workspace) views(s *session.Session) dispatch.Destinations {
 }
 
 // ShadowsForPeople are the shadow workspaces as people work with them.
-func (w *Workspace) ShadowsForPeople() shadow.ForPeople {
-	return shadow.ForPeople{Manager: w.Home.Shadows, Open: w.shadows, Live: w.Live, Review: w.reviewOfMerge}
+func (w *Workspace) ShadowsForPeople() shadowsetup.Shadows {
+	return shadowsetup.Shadows{
+		ForPeople: shadow.ForPeople{Manager: w.Home.Shadows, Open: w.shadows, Live: w.Live, Review: w.reviewOfMerge},
+		Settings:  shadowsetup.Settings{Settings: w.Client.Settings, Dir: string(w.Home.Dir)},
+		Gate:      w.Dispatch, Sessions: w.Client.Sessions, Leave: confine.Commands{Confiner: w.Confiner}.Leave,
+	}
 }
 
 // reviewOfMerge is where a person's merge is held for review.

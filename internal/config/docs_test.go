@@ -165,6 +165,7 @@ var examples = map[Type]string{
   "input": { "type": "object", "properties": { "number": { "type": "integer", "minimum": 1 } }, "required": ["number"] },
   "access": "read", "timeout": 20, "env": ["TRACKER_URL"]
 }]`,
+	ShadowSetup: `["make deps", { "run": "npm ci", "when": ["package-lock.json"] }]`,
 	MCPServers: `{
   "tickets": { "command": "tickets-mcp", "args": ["--read-only"], "env": { "TICKETS_TOKEN": "${env:TICKETS_TOKEN}" } },
   "local": { "command": "npx", "args": ["-y", "local-mcp"], "envFile": ".env.local", "timeoutSeconds": 600 },
@@ -262,6 +263,10 @@ func (row *Setting) schema() map[string]any {
 	case Hooks:
 		hook := list([]string{"command"}, map[string]any{"type": map[string]any{"enum": []string{"command"}}, "command": text, "timeout": map[string]any{"type": "number"}, "failClosed": map[string]any{"type": "boolean"}})
 		return map[string]any{"type": []string{"object", "boolean"}, "additionalProperties": list([]string{"hooks"}, map[string]any{"matcher": text, "hooks": hook})}
+	case ShadowSetup:
+		return map[string]any{"type": "array", "items": map[string]any{"oneOf": []any{text, list([]string{"run"}, map[string]any{
+			"run": text, "when": texts, "timeout": map[string]any{"type": "integer", "minimum": 1, "maximum": maxToolTime}, "in": text,
+		})["items"]}}}
 	case CustomTools:
 		return list([]string{"name", "description", "command"}, map[string]any{
 			"name": text, "description": text, "command": texts, "input": map[string]any{"type": "object"}, "access": map[string]any{"enum": []string{"read", "exec"}},

@@ -32,6 +32,8 @@ func loosest(row *Setting) any {
 		return map[string]any{"PreToolUse": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "./hostile"}}}}}
 	case CustomTools:
 		return []any{map[string]any{"name": "hostile", "description": "x", "command": []string{"./hostile"}}}
+	case ShadowSetup:
+		return []any{"./hostile"}
 	case Agents:
 		return map[string]any{"claude": map[string]any{"state": []string{".ssh"}}}
 	case Hosts:

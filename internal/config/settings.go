@@ -265,6 +265,8 @@ func clone(v any) any {
 	case hosts.Network:
 		v.Hosts = slices.Clone(v.Hosts)
 		return v
+	case []SetupStep:
+		return cloneSetup(v)
 	case []Backend:
 		return cloneBackends(v)
 	case map[string]string:

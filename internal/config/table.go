@@ -30,6 +30,7 @@ const (
 	Agents          Type = "agents"          // map[string]Agent
 	Hooks           Type = "hooks"           // [][]byte: an object of events for each source
 	CustomTools     Type = "customTools"     // []CustomTool
+	ShadowSetup     Type = "shadowSetup"     // []SetupStep
 )
 
 // Scope is where a setting may be set.
@@ -214,7 +215,11 @@ var table = []Setting{
 	},
 	{
 		Key: "shadow.maxMegabytes", Type: Integer, Default: 32_768, Min: 1, Max: 16_777_216, Scope: ScopeProject, Project: Tighten, tighten: smallerOf,
-		Help: "The total size of a shadow workspace's files, in MiB. It may have 1,048,576 files, or 32 for each MiB if that is more.",
+		Help: "The size of a shadow workspace's files, in MiB. It may have 32 files for each, and at least 1,048,576.",
+	},
+	{
+		Key: "shadow.setup", Type: ShadowSetup, Scope: ScopeProject, Project: Never, tighten: besideSetup, held: heldSetup,
+		Help: "Commands for a new shadow workspace (docs/shadow.md). Yours run in the place of a project's.",
 	},
 	{
 		Key: "undo.days", Type: Integer, Default: 14, Min: 1, Max: 3650, Scope: ScopeClient,

@@ -76,6 +76,7 @@ var kinds = map[Type]kind{
 
 	Hooks:           {[][]byte(nil), (*parser).hooks, addHooks},
 	CustomTools:     {[]CustomTool(nil), (*parser).customTools, addCustomTools},
+	ShadowSetup:     {[]SetupStep(nil), (*parser).shadowSetup, addSetup},
 	Agents:          {map[string]Agent(nil), (*parser).agents, addAgents},
 	LanguageServers: {map[string]LanguageServer(nil), (*parser).languageServers, addServers},
 	MCPServers:      {map[string]MCPServer(nil), (*parser).mcpServers, addMCPServers},

@@ -75,6 +75,12 @@ var shapes = map[Type]shape{
 		{"timeout", "seconds, 60 by default"},
 		{"env", "variables that it gets"},
 	}, ""},
+	ShadowSetup: {"a list of steps", []part{
+		{"run", "required: a line for the shell, or that alone as a string"},
+		{"when", "lock files: it runs again when one changed"},
+		{"timeout", "seconds, 600 by default"},
+		{"in", "a directory: it runs only in its workspace"},
+	}, ""},
 	LanguageServers: {"an object by server: `" + strings.Join(serverNames, "`, `") + "`", []part{
 		{"enabled", "`false` switches it off"},
 		{"command", "program and arguments"},

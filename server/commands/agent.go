@@ -65,10 +65,15 @@ type runResult struct {
 	Run string `json:"run"`
 }
 
-func runAgent(ctx context.Context, m *agents.Manager, a agentRunArgs) (runResult, error) {
+func runAgent(ctx context.Context, d *Deps, a agentRunArgs) (runResult, error) {
+	m, err := manager(d)
+	if err != nil {
+		return runResult{}, err
+	}
 	if err := a.Budget.check(); err != nil {
 		return runResult{}, err
 	}
+	renewShadow(ctx, d, a.Shadow)
 	r, err := m.Begin(agents.Begin{Agent: a.Agent, Session: a.Session, Mode: a.Mode, Shadow: a.Shadow, Model: a.Model, Title: conversation.TitleOf(a.Prompt), Tokens: a.Budget.Tokens, Calls: a.Budget.Calls, Budget: a.Budget.budget(), Consent: a.Consent, Resume: a.Resume})
 	if err != nil {
 		return runResult{}, sessionError(err)

@@ -41,6 +41,8 @@ func Table() []Command {
 
 		progressRow("sidecar.shadow.create", "Create a shadow workspace", all, createShadow),
 		row("sidecar.shadow.list", "List the shadow workspaces", shadows, listShadows),
+		progressRow("sidecar.shadow.setup", "Set up a shadow workspace", all, setUpShadow),
+		row("sidecar.shadow.takeSetup", "Take over the setup of another program", all, takeSetup),
 		row("sidecar.shadow.diff", "Show the diff of a shadow workspace", shadows, diffShadow),
 		row("sidecar.shadow.merge", "Merge a shadow workspace", all, mergeShadow),
 		row("sidecar.shadow.discard", "Discard a shadow workspace", all, discardShadow),
@@ -70,7 +72,7 @@ func Table() []Command {
 
 		row("sidecar.agent.list", "List the agents", manager, listAgents),
 		row("sidecar.agent.sessions", "List an agent's earlier conversations", manager, sessionsOfAgent),
-		row("sidecar.agent.run", "Start an agent", manager, runAgent),
+		row("sidecar.agent.run", "Start an agent", all, runAgent),
 		row("sidecar.agent.prompt", "Send a prompt to an agent", manager, promptAgent),
 		row("sidecar.agent.edit", "Edit a waiting prompt", manager, editPrompt),
 		row("sidecar.agent.withdraw", "Withdraw a waiting prompt", manager, withdrawPrompt),

@@ -10,6 +10,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/shadowsetup"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/verify"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hooks"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
@@ -99,7 +100,11 @@ type Mode struct {
 
 // Shadows makes, compares, merges and discards shadow workspaces.
 type Shadows interface {
-	Create(context.Context, shadow.CreateRequest) (shadow.Shadow, error)
+	CreateShowing(ctx context.Context, r shadow.CreateRequest, emit func(text string)) (shadow.Shadow, error)
+	SetUp(ctx context.Context, id string, emit func(text string)) (shadow.Setup, error)
+	Renew(ctx context.Context, id string, emit func(text string)) (*shadow.Setup, error)
+	Plan(offer string) (shadowsetup.Plan, error)
+	Take(shadowsetup.Plan) error
 	List(context.Context) ([]shadow.Shadow, error)
 	Diff(ctx context.Context, id string) (shadow.Diff, error)
 	Merge(ctx context.Context, id, into string) (shadow.Merge, error) // into: "" and review, or tree

@@ -40,7 +40,7 @@ type SessionResult struct {
 	Warnings []string `json:"warnings,omitempty"` // about allow
 }
 
-func openSession(_ context.Context, d *Deps, a openSessionArgs) (SessionResult, error) {
+func openSession(ctx context.Context, d *Deps, a openSessionArgs) (SessionResult, error) {
 	st, err := sessions(d)
 	if err != nil {
 		return SessionResult{}, err
@@ -52,6 +52,7 @@ func openSession(_ context.Context, d *Deps, a openSessionArgs) (SessionResult, 
 	if err != nil {
 		return SessionResult{}, err
 	}
+	renewShadow(ctx, d, a.Shadow)
 	opened, err := st.Open(session.OpenRequest{
 		ID: a.ID, Mode: a.Mode, Shadow: a.Shadow, Allow: a.Allow, Registry: a.Registry, Tokens: a.Budget.Tokens, Calls: a.Budget.Calls,
 	})

@@ -20,10 +20,12 @@ type createShadowArgs struct {
 	Materialize        *bool  `json:"materialize,omitempty"` // nil: true
 }
 
+// createdShadow is a shadow workspace that was made. Its setup may have failed.
 type createdShadow struct {
-	ID   string `json:"id"`
-	Path string `json:"path"`
-	Base string `json:"base"`
+	ID    string        `json:"id"`
+	Path  string        `json:"path"`
+	Base  string        `json:"base"`
+	Setup *shadow.Setup `json:"setup,omitempty"`
 }
 
 func createShadow(ctx context.Context, d *Deps, token lsp.ProgressToken, a createShadowArgs) (createdShadow, error) {
@@ -33,15 +35,18 @@ func createShadow(ctx context.Context, d *Deps, token lsp.ProgressToken, a creat
 	}
 	ctx, job := d.Progress.Begin(ctx, token, "Create a shadow workspace")
 	defer job.End()
-	made, err := sh.Create(ctx, shadow.CreateRequest{
+	made, err := sh.CreateShowing(ctx, shadow.CreateRequest{
 		ID: a.ID, Base: a.Base, IncludeUncommitted: a.IncludeUncommitted,
 		Lazy:     a.Materialize != nil && !*a.Materialize,
 		Progress: func(done, total int) { job.Emit(fmt.Sprintf("%d of %d files\n", done, total)) },
-	})
+	}, job.Emit)
 	if err != nil {
 		return createdShadow{}, shadowError(err)
 	}
-	return createdShadow{made.ID, made.Path, made.Base}, nil
+	if s := made.Setup; s == nil || s.State != shadow.SetupOffered || !d.Client.Can.Sidecar.Approve { // else the client offers it
+		warn(ctx, d.Client, "The setup of the shadow workspace "+made.ID, setupWords(s))
+	}
+	return createdShadow{made.ID, made.Path, made.Base, made.Setup}, nil
 }
 
 type shadowList struct {

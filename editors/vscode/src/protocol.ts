@@ -158,7 +158,11 @@ export interface Plugin {
 
 export interface SessionInfo { session: string; mode: string; root: string; shadow?: string; calls: number; tokens: number; openedAt: string }
 export interface SessionPort { session: string; port: number; program: string; opened?: string }
-export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number }
+export interface ShadowSetup {
+  state: 'running' | 'done' | 'failed' | 'needed' | 'interrupted' | 'offered';
+  why?: string; command?: string; exitCode?: number; output?: string; next?: string; offers?: string[];
+}
+export interface ShadowInfo { id: string; path: string; base: string; createdAt: string; changed: number; setup?: ShadowSetup }
 export interface ShadowDiff { diff: string; files: { path: string; kind: EditKind; added: number; removed: number }[] }
 export interface ShadowMerge {
   merged: string[] | null;

@@ -21,7 +21,7 @@ func queries() []served {
 	return []served{
 		reviewList, reviewDiff, reviewAccept, reviewReject, reviewVerify, reviewUndo, reviewRedo, reviewHistory,
 		outputList, outputAccept, outputDrop, outputBuild, portList, portMay, portOpen, portClose,
-		shadowCreate, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
+		shadowCreate, shadowSetUp, shadowPlan, shadowTake, shadowFill, shadowList, shadowDiff, shadowMerge, shadowDiscard,
 		knowledgeStatus, policyExplain, policySuggest, policyAdd, hookList, hookTest, hookPermit, mcpSignIn, pluginList, pluginSet, pluginReload, auditList, auditEffects, auditVerify, toolList, toolManual, skillList, skillShow,
 	}
 }

@@ -86,6 +86,7 @@ type cli struct {
 
 	base        string
 	into        string
+	take        string
 	uncommitted bool
 	lazy        bool
 	max         int

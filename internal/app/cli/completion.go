@@ -292,9 +292,9 @@ func reviewCandidates(ctx context.Context, c *cli, done []string, begun string) 
 // shadowCandidates offers a verb, and the shadow workspaces that there are.
 func shadowCandidates(ctx context.Context, c *cli, done []string, begun string) []candidate {
 	if len(done) == 0 {
-		return verbs("create", "fill", "list", "diff", "merge", "discard")(ctx, c, done, begun)
+		return verbs("create", "setup", "fill", "list", "diff", "merge", "discard")(ctx, c, done, begun)
 	}
-	if verb := shadowVerbs[done[0]]; len(done) > 1 || !verb.id {
+	if verb := shadowVerbs[done[0]]; len(done) > 1 || !verb.id && done[0] != "setup" {
 		return nil
 	}
 	list, err := ask(ctx, c, shadowList, struct{}{})

@@ -85,6 +85,8 @@ func (c *cli) define(name string) *flag.FlagSet {
 		f.BoolVar(&c.uncommitted, "include-uncommitted", false, "with create: begin with what is not committed too")
 		f.BoolVar(&c.lazy, "lazy", false, "with create: make no files until a command needs them")
 		f.StringVar(&c.into, "into", "", "with merge: review, which is the default, or tree")
+		f.StringVar(&c.take, "take", "", "with setup: take over the setup that the project has for another program: cursor or codex")
+		f.BoolVar(&c.yes, "yes", false, "with setup --take: don't ask")
 	case "uninstall":
 		f.BoolVar(&c.list, "list", false, "only say what there is, and what takes it away")
 		f.BoolVar(&c.purge, "purge", false, "your settings and plugins too")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/shadowsetup"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
 )
 
@@ -20,6 +21,7 @@ var shadowVerbs = map[string]struct {
 	"list":    {run: listShadows},
 	"diff":    {run: diffShadow, id: true},
 	"merge":   {run: mergeShadow, id: true},
+	"setup":   {run: setUpShadow},
 	"discard": {run: discardShadow, id: true},
 }
 
@@ -37,6 +39,15 @@ var (
 	}}
 	shadowMerge = query[shadowInto, shadow.Merge]{name: "shadow merge", queue: app.QueueAlways, decides: true, answer: func(ctx context.Context, w *app.Workspace, a shadowInto) (shadow.Merge, error) {
 		return w.ShadowsForPeople().Merge(ctx, a.ID, a.Into)
+	}}
+	shadowSetUp = query[string, shadow.Setup]{name: "shadow setup", answer: func(ctx context.Context, w *app.Workspace, id string) (shadow.Setup, error) {
+		return w.ShadowsForPeople().SetUp(ctx, id, nil)
+	}}
+	shadowPlan = query[string, shadowsetup.Plan]{name: "shadow plan", answer: func(_ context.Context, w *app.Workspace, offer string) (shadowsetup.Plan, error) {
+		return w.ShadowsForPeople().Plan(offer)
+	}}
+	shadowTake = query[shadowsetup.Plan, struct{}]{name: "shadow take", decides: true, answer: func(_ context.Context, w *app.Workspace, p shadowsetup.Plan) (struct{}, error) {
+		return struct{}{}, w.ShadowsForPeople().Take(p)
 	}}
 	shadowDiscard = query[string, shadow.Discarded]{name: "shadow discard", decides: true, answer: func(ctx context.Context, w *app.Workspace, id string) (shadow.Discarded, error) {
 		return w.ShadowsForPeople().Discard(ctx, id)
@@ -68,7 +79,7 @@ func shadowCommand(ctx context.Context, c *cli) error {
 	}
 	verb, ok := shadowVerbs[name]
 	if !ok {
-		return usagef("shadow has no verb %q; it has create, fill, list, diff, merge and discard", name)
+		return usagef("shadow has no verb %q; it has create, setup, fill, list, diff, merge and discard", name)
 	}
 	switch {
 	case len(c.args) == 2 && name != "list":
@@ -92,10 +103,19 @@ func createShadow(ctx context.Context, c *cli, id string) error {
 		return err
 	}
 	if c.json {
-		return c.print(map[string]any{"id": made.ID, "path": made.Path, "base": made.Base})
+		out := map[string]any{"id": made.ID, "path": made.Path, "base": made.Base}
+		if made.Setup != nil {
+			out["setup"] = made.Setup
+		}
+		err = c.print(out)
+	} else {
+		fmt.Fprintf(c.Out, "%s\t%s\n", made.ID, made.Path)
+		printSetup(c.Err, made.Setup, true)
 	}
-	fmt.Fprintf(c.Out, "%s\t%s\n", made.ID, made.Path)
-	return nil
+	if err == nil && !isSetUp(made.Setup) {
+		err = errReported // the shadow workspace is there all the same
+	}
+	return err
 }
 
 func fillShadow(ctx context.Context, c *cli, id string) error {
@@ -135,9 +155,18 @@ func listShadows(ctx context.Context, c *cli, _ string) error {
 	}
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, i := range list.Shadows {
-		fmt.Fprintf(t, "%s\t%.10s\t%s\t%d changed\t%s\n", i.ID, i.Base, i.CreatedAt.Local().Format(time.DateTime), i.Changed, i.Path)
+		fmt.Fprintf(t, "%s\t%.10s\t%s\t%d changed\t%s%s\n", i.ID, i.Base, i.CreatedAt.Local().Format(time.DateTime), i.Changed, setupState(i.Setup), i.Path)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, i := range list.Shadows {
+		if i.Setup != nil && i.Setup.State != shadow.SetupDone {
+			fmt.Fprintf(c.Out, "\n%s: ", i.ID)
+			printSetup(c.Out, i.Setup, true)
+		}
+	}
+	return nil
 }
 
 func diffShadow(ctx context.Context, c *cli, id string) error {

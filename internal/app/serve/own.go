@@ -13,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/files/checkpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/gate/shadowsetup"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -65,17 +66,17 @@ func (m backends) Worker() (string, error) {
 func (m backends) Try(ctx context.Context, profile string) error { return m.b.Try(ctx, profile) }
 
 // Shadow implements agents.Shadows.
-func (a around) Shadow(ctx context.Context, session string) (string, error) {
+func (a around) Shadow(ctx context.Context, session, call string) (id, note string, err error) {
 	w := a.c.Workspace()
 	var sees workspace.Files = w.Live
 	if s, err := a.c.Sessions.Get(session); err == nil && a.Mode(s.Mode()).SeesPending && w.Home.Queue != nil {
 		sees = w.Home.Queue.For(pendingedits.Proposer{Session: session})
 	}
-	made, err := w.Home.Shadows.Create(ctx, shadow.CreateRequest{IncludeUncommitted: true, Lazy: true, View: sees})
+	made, note, err := w.ShadowsForPeople().CreateFor(ctx, shadow.CreateRequest{IncludeUncommitted: true, Lazy: true, View: sees}, shadowsetup.By{Session: session, Call: call})
 	if errors.Is(err, shadow.ErrUnusable) {
-		return "", fmt.Errorf("%w: %w", agents.ErrNoShadow, err)
+		return "", "", fmt.Errorf("%w: %w", agents.ErrNoShadow, err)
 	}
-	return made.ID, err
+	return made.ID, note, err
 }
 
 // ApplyChanges implements agents.Shadows. In a mode that asks about no edit, a sub-agent's

@@ -30,7 +30,7 @@ var table = map[string]need{
 	"review": person, "review list": person, "review diff": person, "review history": person,
 	"review accept": person, "review reject": person, "review undo": person, "review redo": person, "review verify": person,
 	"review output list": person, "review output accept": person, "review output drop": person, "review output build": person,
-	"shadow": person, "shadow create": person, "shadow fill": person, "shadow list": person, "shadow diff": person, "shadow merge": person, "shadow discard": person,
+	"shadow": person, "shadow create": person, "shadow setup": person, "shadow plan": person, "shadow take": person, "shadow fill": person, "shadow list": person, "shadow diff": person, "shadow merge": person, "shadow discard": person,
 
 	"run": person, "agent": person, // the mode, the profile and the answers are chosen there
 

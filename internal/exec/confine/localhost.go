@@ -1,8 +1,13 @@
 package confine
 
 import (
+	"errors"
 	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"maps"
 	"net"
+	"os"
 	"strconv"
 	"sync"
 
@@ -92,6 +97,8 @@ type portsOf struct {
 	mu   sync.Mutex
 	of   map[int]<-chan struct{} // by the first one; closed when the session ends
 	base map[<-chan struct{}]int
+
+	shadows map[string]int // by directory
 }
 
 // take returns the first of a session's ports, and whether they are new; 0 is that none are
@@ -135,21 +142,76 @@ func allFree(base int) bool {
 	return true
 }
 
+// takeFor is take for the sessions of a shadow workspace, which have its ports together. root is
+// its directory, by which it is likely to get the same ones in another process.
+func (p *portsOf) takeFor(root string, ended <-chan struct{}) (base int, fresh bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of, p.base = map[int]<-chan struct{}{}, map[<-chan struct{}]int{}
+	}
+	if p.shadows == nil {
+		p.shadows = map[string]int{}
+	}
+	if p.shadows[root] == 0 {
+		p.dropGone()
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(root))
+	first := int(sum.Sum32() % portRanges)
+	for i := 0; i < portRanges && p.shadows[root] == 0; i++ {
+		at := firstPort + (first+i)%portRanges*portsEach
+		if _, taken := p.of[at]; !taken && allFree(at) {
+			p.of[at], p.shadows[root] = nil, at // it never ends
+		}
+	}
+	base = p.shadows[root]
+	_, told := p.base[ended]
+	p.base[ended] = base
+	return base, !told
+}
+
+// dropGone frees the ports of shadow workspaces that are discarded. p.mu is held.
+func (p *portsOf) dropGone() {
+	for root, base := range p.shadows {
+		if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+			delete(p.shadows, root)
+			delete(p.of, base)
+		}
+	}
+	maps.DeleteFunc(p.base, func(ended <-chan struct{}, base int) bool {
+		select {
+		case <-ended:
+			return p.of[base] != ended
+		default:
+			return false
+		}
+	})
+}
+
 // portsFor are the variables with a session's ports for a command that shares a localhost with
-// those of other sessions, and what its result says of them, once a session.
+// those of other sessions, or works in a shadow workspace, and what its result says of them,
+// once a session.
 func portsFor(c *Confiner, id string) (env []string, note string) {
-	if own, _ := c.OwnNetwork(); own || c.o.Sessions == nil || id == "" {
+	if c.o.Sessions == nil || id == "" {
 		return nil, ""
 	}
 	s, err := c.o.Sessions.Get(id)
 	if err != nil {
 		return nil, ""
 	}
-	base, fresh := c.portsOf.take(s.Done())
+	own, _ := c.OwnNetwork()
+	base, fresh := 0, false
+	switch {
+	case s.Shadow != "": // what its setup has written down holds for all who work there
+		base, fresh = c.portsOf.takeFor(s.Root, s.Done())
+	case !own:
+		base, fresh = c.portsOf.take(s.Done())
+	}
 	if base == 0 {
 		return nil, ""
 	}
-	if fresh {
+	if fresh && !own {
 		note = fmt.Sprintf("; sessions share the machine's localhost: ports %d to %d are for this one (%s, %s)", base, base+portsEach-1, portBase, portOne)
 	}
 	first := strconv.Itoa(base)
