@@ -23,8 +23,8 @@ func markdown() string {
 
 <!-- Written by go test ./internal/config -update; change internal/config/table.go instead. -->
 
-For everyone who configures sidecar-ls: a person, an administrator, or the author of an editor's client.
-A settings file is one JSON object, for example:
+For everyone who configures sidecar-ls.
+A settings file is one JSON object:
 
 %s
 
@@ -40,7 +40,7 @@ A settings file is one JSON object, for example:
 
 - A later source overrides an earlier one. A mistake is reported, and the source before it, or the default, applies.
 - A key may be dotted or nested, with the prefix `+"`sidecar`"+` or without. `+"`null`"+` sets nothing.
-- An editor's client should send only what the user set. A default that it sends hides the user's file.
+- An editor should send only what the user set: a default hides the user's file.
 
 A project never loosens what you or the editor set. The column *set by* says what it can do:
 

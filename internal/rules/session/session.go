@@ -66,6 +66,7 @@ type Session struct {
 	notes     []string
 	keep      func(text string) error // keeps a note elsewhere; nil: notes wait here
 	dropped   int                     // notes lost since they were last taken
+	printed   int                     // notes of TellPrinted since then
 	approvals map[string]struct{}
 	models    []string // used since the last commit
 	active    []string // tools that were asked for, oldest first
@@ -175,6 +176,16 @@ func (s *Session) Tell(text string) {
 	s.notes = append(s.notes, text)
 }
 
+// TellPrinted is Tell for what a command prints. It returns how many such notes there were
+// since the agent last took its notes: whoever prints on and on pushes the others out.
+func (s *Session) TellPrinted(text string) int {
+	s.Tell(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.printed++
+	return s.printed
+}
+
 // TellTo has f keep what the agent is to be told. What it can't keep waits here.
 func (s *Session) TellTo(f func(text string) error) {
 	s.mu.Lock()
@@ -190,7 +201,7 @@ func (s *Session) TakeNotes() []string {
 	if s.dropped > 0 {
 		notes = slices.Insert(notes, 0, "("+strconv.Itoa(s.dropped)+" earlier notes were dropped)")
 	}
-	s.notes, s.dropped = nil, 0
+	s.notes, s.dropped, s.printed = nil, 0, 0
 	return notes
 }
 
