@@ -35,6 +35,8 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		NewHosts:       strings.Join(before.newHosts(), ", "),
 		AllowedBefore:  before.cover(changes),
 		Trusted:        c.set.Trusted,
+		Locked:         locked(c),
+		DeniedBy:       deniedBy(c),
 		Hook:           policy.Outcome(c.hooked.Decision),
 		HookReason:     hookReason(c.hooked),
 	}
@@ -51,6 +53,23 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 	v := c.line.verdict(policy.Decide(f))
 	c.res.Decision = Decision{Outcome: string(v.Outcome), By: v.By, Rule: v.Rule}
 	return v
+}
+
+// deniedBy names whose settings deny the tool, where that is not the user.
+func deniedBy(c *call) string {
+	if c.set.DeniedBy == nil {
+		return ""
+	}
+	return c.set.DeniedBy(c.tool.Name)
+}
+
+// locked says why the settings allow nothing but looking; "" where they allow more, and for
+// tools that only look. A command line that only looks runs all the same.
+func locked(c *call) string {
+	if c.tool.Access == tools.Read && !c.follows {
+		return ""
+	}
+	return c.set.Locked
 }
 
 // offered reports whether the caller's model is offered a tool.

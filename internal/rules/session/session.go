@@ -95,7 +95,10 @@ func (s *Session) ListedOnly() (families []string, ok bool) {
 // Mode returns the session's mode: the one that was set, else that of the
 // settings now, or the one that it was opened with if that is stricter. Under another
 // session it is never a looser one than that one's, whichever was set last.
-func (s *Session) Mode() string {
+func (s *Session) Mode() string { return s.store.least(s.askedMode()) }
+
+// askedMode is the mode before the floor of the settings.
+func (s *Session) askedMode() string {
 	s.mu.Lock()
 	mode := s.mode
 	s.mu.Unlock()
@@ -147,6 +150,9 @@ func (s *Session) SetMode(name string) error {
 		if most := s.under.Mode(); s.store.stricter(most, name) != name {
 			return fmt.Errorf("%w: %s works for %s, whose mode is %s; set that one's, and this one follows", ErrLooser, s.ID, s.under.ID, most)
 		}
+	}
+	if least := s.store.least(name); least != name {
+		return fmt.Errorf("%w: %s is looser than %s, and the machine's settings allow none that is", ErrLooser, cut(name, maxID), least)
 	}
 	s.mu.Lock()
 	s.mode = name
