@@ -174,7 +174,7 @@ func TestMachineLocks(t *testing.T) {
 			t.Errorf("%s of a user: %q", name, s.Locked())
 		}
 	}
-	for _, text := range []string{"", "{}", "// a comment\n{\"mode\": \"review\",}", `{"review.saveOnAccept": false}`} {
+	for _, text := range []string{"", "{}", "// a comment\n{\"mode\": \"review\",}", `{"review.saveOnAccept": false}`, `{"mcp.servers": {"a": {"command": "/a", "access": "disk"}}}`} {
 		if s, problems := machineWith(text); s.Locked() != "" {
 			t.Errorf("%s: %s, %v", text, s.Locked(), problems)
 		}

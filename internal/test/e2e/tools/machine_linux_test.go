@@ -58,9 +58,10 @@ func follows(r *e2e.Rig, tool string, args e2e.Object, want string) {
 func (m *machine) serve(dir string, settings e2e.Object) *e2e.Rig {
 	m.t.Helper()
 	opts := fakeeditor.Options{InitializationOptions: e2e.Object{"sidecar": settings}}
+	self := program.ServerAnywhere(m.t) // before the editor waits for it
 	return e2e.Begin(m.t, dir, opts, func(in io.Reader, out io.Writer) error {
 		return serve.Serve(context.Background(), in, out, serve.Options{
-			App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: program.ServerAnywhere(m.t), Machine: m.file}, Person: cli.AnswerPerson,
+			App: app.Options{Programs: anywhere.Programs(), Log: slog.New(slog.DiscardHandler), Program: self, Machine: m.file}, Person: cli.AnswerPerson,
 		})
 	})
 }
@@ -114,6 +115,11 @@ func TestMachineSettings(t *testing.T) {
 
 	m.says(`{"mode": "review"}`) // followed while the server runs
 	follows(r, "delete_file", e2e.Object{"path": "a.txt"}, "")
+	m.says(`{"mode": "review", "retry.attempts": 2}`)
+	follows(r, "get_setting", e2e.Object{"key": "retry.attempts"}, m.file.Path)
+	if res := r.Tool("update_setting", e2e.Object{"key": "retry.attempts", "value": 5}); res.OK || !strings.Contains(res.Content, "only an administrator can change") {
+		t.Errorf("an agent changes a setting of the machine: %s", res.Content)
+	}
 	m.says(`{"mode": "review"`)
 	follows(r, "write_file", e2e.Object{"path": "c.txt", "content": "x"}, "is not valid JSON")
 	for tool, args := range map[string]e2e.Object{"write_file": {"path": "c.txt", "content": "x"}, "run_command": {"command": "ls"}, "code_exec": {"language": "python", "code": "print(1)"}} {
