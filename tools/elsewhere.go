@@ -11,6 +11,7 @@ var elsewhere = func() map[string]string {
 		"run_command":              {"bash", "shell", "sh", "exec", "exec_command", "local_shell", "run_shell_command", "execute_command", "run_terminal_cmd", "run_in_terminal", "terminal", "powershell"},
 		"command_output":           {"bash_output", "get_terminal_output", "write_stdin"},
 		"command_kill":             {"kill_shell", "kill_bash"},
+		"command_watch":            {"monitor", "watch_command"},
 		"edit_file":                {"edit", "multi_edit", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "replace_in_file", "replace_string_in_file", "search_replace", "insert_edit_into_file", "insert"},
 		"write_file":               {"write", "create", "create_file", "write_to_file", "save_file", "notebook_edit"},
 		"read_file":                {"read", "view", "cat", "open_file", "view_file", "read_many_files", "open"},

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app/indexing"
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
@@ -52,11 +53,12 @@ import (
 // Options are what differs between those who open a workspace. Log is needed.
 type Options struct {
 	Log      *slog.Logger
-	Level    *slog.LevelVar    // follows the setting log.level; nil: nothing does
-	Programs *lookup.Finder    // finds what runs outside of the sandbox; nil: as on this system
-	Program  string            // this program's path, which is started again for what is confined; "" confines nothing
-	Layers   []json.RawMessage // settings of the client
-	Mode     string            // of the default session; "": that of the settings
+	Level    *slog.LevelVar     // follows the setting log.level; nil: nothing does
+	Programs *lookup.Finder     // finds what runs outside of the sandbox; nil: as on this system
+	Program  string             // this program's path, which is started again for what is confined; "" confines nothing
+	Layers   []json.RawMessage  // settings of the client
+	Machine  config.MachineFile // an administrator's settings; the zero value: there are none
+	Mode     string             // of the default session; "": that of the settings
 	Queue    QueueUse
 	EditWait time.Duration // how long an edit waits for what it broke; 0: as usual
 

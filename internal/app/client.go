@@ -28,7 +28,7 @@ import (
 // NewClient returns a client that has no folder open.
 func NewClient(o Options) *Client {
 	c := &Client{o: o, Bus: events.NewBus(), Hide: redact.OfLogger(o.Log), Parsers: worker.NewParsers(o.Program)}
-	c.Settings = live.New(live.Options{Level: o.Level, Programs: o.Programs, Secrets: func(values []string) { c.Hide.Know("settings", values) }})
+	c.Settings = live.New(live.Options{Machine: o.Machine, Level: o.Level, Programs: o.Programs, Secrets: func(values []string) { c.Hide.Know("settings", values) }})
 	c.close = sync.OnceValue(c.end)
 	return c
 }

@@ -105,7 +105,7 @@ func TestNamesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"bash": "run_command", "Bash": "run_command", "exec_command": "run_command", "BashOutput": "command_output", "KillShell": "command_kill",
+		"bash": "run_command", "Bash": "run_command", "exec_command": "run_command", "BashOutput": "command_output", "KillShell": "command_kill", "Monitor": "command_watch",
 		"str_replace": "edit_file", "Edit": "edit_file", "MultiEdit": "edit_file", "Write": "write_file", "create_file": "write_file", "Read": "read_file", "functions.view": "read_file",
 		"Glob": "search_files", "LS": "list_directory", "rg": "grep", "codebase_search": "project_knowledge_search", "apply_diff": "apply_patch", "rm": "delete_file", "mv": "move_file",
 		"AskUserQuestion": "ask_user", "read_lints": "get_diagnostics", "run-test": "run_tests", "lint": "run_lint", "list_code_usages": "find_references", "WebFetch": "web_fetch", "google_web_search": "web_search",

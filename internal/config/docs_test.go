@@ -23,8 +23,8 @@ func markdown() string {
 
 <!-- Written by go test ./internal/config -update; change internal/config/table.go instead. -->
 
-For everyone who configures sidecar-ls: a person, an administrator, or the author of an editor's client.
-A settings file is one JSON object, for example:
+For everyone who configures sidecar-ls.
+A settings file is one JSON object:
 
 %s
 
@@ -37,10 +37,14 @@ A settings file is one JSON object, for example:
 | **you** | `+"`~/.config/sidecar/settings.json`"+` on Linux, or below `+"`XDG_CONFIG_HOME`"+` ([other systems](install.md#uninstall)) |
 | **editor** | `+"`initializationOptions.sidecar`, and `workspace/configuration`"+` with the section `+"`sidecar`"+` |
 | **project** | `+"`%s`"+` in the workspace |
+| **machine** | `+"`/etc/sidecar/settings.json`"+`; in `+"`/Library/Application Support/sidecar`"+` on macOS, `+"`%%ProgramData%%\\sidecar`"+` on Windows |
 
 - A later source overrides an earlier one. A mistake is reported, and the source before it, or the default, applies.
 - A key may be dotted or nested, with the prefix `+"`sidecar`"+` or without. `+"`null`"+` sets nothing.
-- An editor's client should send only what the user set. A default that it sends hides the user's file.
+- An editor should send only what the user set: a default hides the user's file.
+
+The machine's file is an administrator's and a floor: the stricter of its value and yours applies, and its own where neither is stricter. Denies and command rules add up.
+Only administrators may own or write the file and the directories above it, and nothing there is a link. If the file has a mistake, agents only read until it is fixed. Another owner's file is ignored, with a warning.
 
 A project never loosens what you or the editor set. The column *set by* says what it can do:
 
@@ -54,7 +58,7 @@ A trusted project's file holds as it was when you trusted it; [security.md](secu
 
 ## All settings
 
-An agent can ask to change a setting marked *agents*; you are asked first. It can't change the others.
+An agent can ask to change a setting marked *agents*; you are asked first.
 Settings with members are described [below](#settings-with-members).
 
 | setting | value, **default** | set by | what it does |

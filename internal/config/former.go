@@ -81,10 +81,11 @@ func (f *former) message() string {
 
 // set keeps what a source says by an old name.
 func (f *former) set(d *document, e entry) {
-	d.report(f.key, e.line, "%s", f.message())
 	if f.now == "" {
+		d.report(f.key, e.line, "%s", f.message())
 		return
 	}
+	d.rename(f, e.line)
 	e.former = f
 	said := d.formerly[f.now]
 	if i := slices.IndexFunc(said, func(o entry) bool { return o.former == f }); i >= 0 {

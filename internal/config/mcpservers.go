@@ -107,7 +107,7 @@ func (p *parser) mcpServers(v jsontext.Value) (any, bool) {
 		}) {
 			continue
 		}
-		if s.Access = MCPAccess(access); s.Access == MCPDisk && p.origin != User {
+		if s.Access = MCPAccess(access); s.Access == MCPDisk && p.origin != User && p.origin != Machine {
 			p.wrong("%s%s", where, DiskIsTheUsers)
 			s.Access = MCPWorld
 		}

@@ -37,6 +37,7 @@ type document struct {
 	was      *document          // what the source said when it was trusted; nil: the same
 	problems []Problem
 	more     int // problems beyond maxProblems
+	renamed  int // of the problems, those of old names that still work
 }
 
 // read finds the settings in a source, and in what it was when it was trusted.
@@ -147,6 +148,14 @@ func (d *document) set(full string, e entry) {
 		d.report(key, e.line, "is set twice; line %d holds", first.line)
 	default:
 		d.entries[key] = e
+	}
+}
+
+// rename reports an old name that still works.
+func (d *document) rename(f *former, line int) {
+	d.report(f.key, line, "%s", f.message())
+	if d.renamed++; d.more == 0 {
+		d.problems[len(d.problems)-1].renamed = true
 	}
 }
 

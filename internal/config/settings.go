@@ -19,9 +19,12 @@ import (
 type Settings struct {
 	values  map[string]setting
 	ownMode string
+	floor   map[string]any // what the machine's settings say
+	machine string         // and whose these are
+	locked  string
 }
 
-// OwnMode is the mode that the user and the editor say, whatever a project tightens it to.
+// OwnMode is the mode that the user and the editor say, and the machine allows, whatever a project tightens it to.
 func (s *Settings) OwnMode() string { return s.ownMode }
 
 type setting struct {
@@ -35,11 +38,15 @@ type setting struct {
 func Load(sources ...Source) (*Settings, []Problem) {
 	sources = slices.Clone(sources)
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(a.Origin, b.Origin) })
-	var docs []*document
+	var docs, machine []*document // of the machine there is at most one
 	for i := range sources {
-		docs = append(docs, read(&sources[i]))
+		if d := read(&sources[i]); d.source.Origin == Machine {
+			machine = append(machine, d)
+		} else {
+			docs = append(docs, d)
+		}
 	}
-	s := &Settings{values: map[string]setting{}, ownMode: policy.DefaultMode}
+	s := &Settings{values: map[string]setting{}, ownMode: policy.DefaultMode, floor: map[string]any{}}
 	for i := range table {
 		row := &table[i]
 		now := setting{value: row.empty()}
@@ -53,10 +60,16 @@ func Load(sources ...Source) (*Settings, []Problem) {
 				s.ownMode = now.value.(string)
 			}
 		}
+		for _, d := range machine {
+			now = s.holdMachine(row, now, d, docs)
+		}
 		s.values[row.Key] = now
 	}
 	var problems []Problem
-	for _, d := range docs {
+	for _, d := range machine {
+		s.lock(d)
+	}
+	for _, d := range slices.Concat(machine, docs) {
 		problems = append(problems, d.told()...)
 	}
 	for _, source := range sources {

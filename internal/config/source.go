@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
 )
@@ -19,9 +20,10 @@ const (
 	User    Origin = iota // the user's file
 	Client                // the editor
 	Project               // the file in the workspace
+	Machine               // an administrator's file: a floor for the others
 )
 
-var originNames = [...]string{"user", "client", "project"}
+var originNames = [...]string{"user", "client", "project", "machine"}
 
 func (o Origin) String() string { return originNames[o] }
 
@@ -37,9 +39,18 @@ type Source struct {
 	Held    bool   // of a trusted project: it was trusted when Was stood there
 	Was     []byte // of each setting the stricter of Was and Data holds
 	Shared  bool   // others than the user may read it
+	Broken  string // of the machine: why nothing of it can be believed
 }
 
+const ofMachine = "the machine's settings, "
+
+// OfMachine reports whether the name of a source is that of the machine's settings.
+func OfMachine(source string) bool { return strings.HasPrefix(source, ofMachine) }
+
 func (s *Source) String() string {
+	if s.Origin == Machine {
+		return ofMachine + s.Name
+	}
 	if s.Name != "" {
 		return s.Name
 	}
@@ -52,6 +63,8 @@ type Problem struct {
 	Key     string // "": the source as a whole
 	Line    int    // counted from one; 0: not known
 	Message string
+
+	renamed bool // of an old name, which still works
 }
 
 // String is the problem as a person is told it.

@@ -87,10 +87,11 @@ func New(o Options) *Extensions {
 }
 
 // Ready waits until they were loaded for the first time, which a server's start does not
-// wait for, or until ctx ends.
+// wait for, or until ctx ends. What was changed since counts from now on.
 func (x *Extensions) Ready(ctx context.Context) {
 	select {
 	case <-x.ready:
+		x.lookAgain()
 	case <-ctx.Done():
 	}
 }
@@ -141,14 +142,18 @@ func (x *Extensions) Close() {
 	}
 }
 
-// lookAgain is how old what is known of the files may be.
-const lookAgain = 250 * time.Millisecond
+// maxAge is how old what is known of the files may be.
+const maxAge = 250 * time.Millisecond
+
+func (x *Extensions) lookAgain() {
+	if x.seen.Load() != x.o.Settings.Now() || time.Since(time.Unix(0, x.looked.Load())) > maxAge {
+		x.Follow()
+	}
+}
 
 // Active implements dispatch.Hooks, as does Run.
 func (x *Extensions) Active(e hooks.Event, names ...string) bool {
-	if x.seen.Load() != x.o.Settings.Now() || time.Since(time.Unix(0, x.looked.Load())) > lookAgain {
-		x.Follow()
-	}
+	x.lookAgain()
 	return x.hooks.Active(e, names...)
 }
 

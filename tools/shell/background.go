@@ -29,6 +29,15 @@ type job struct {
 	end      outcome // when done is closed
 	err      error
 	p        Process
+	watch    *watch // nil: nobody watches it; the shell's mu guards it
+}
+
+// code is its exit code, once it has ended by itself.
+func (j *job) code() *int {
+	if j.running() || j.err != nil || j.end.timedOut {
+		return nil
+	}
+	return &j.end.code
 }
 
 func (j *job) running() bool {
@@ -152,7 +161,7 @@ func (sh *shell) background(c *tools.Call, in runIn) (tools.Result, error) {
 			sh.d.Calls.Ended(sh.session, j.id)
 		}
 	}()
-	text := fmt.Sprintf("Runs in the background as %s. command_output reads it, command_kill ends it; it ends with the session, at the latest after %d s.\n[%s]", j.id, maxTimeout, p.Words())
+	text := fmt.Sprintf("Runs in the background as %s. command_output reads it, command_watch notes its lines, command_kill ends it; it ends with the session, at the latest after %d s.\n[%s]", j.id, maxTimeout, p.Words())
 	if note != "" {
 		text += "\n[" + note + "]"
 	}
@@ -172,61 +181,6 @@ func (sh *shell) job(id string) (*job, error) {
 		return nil, tools.Errorf(tools.NotFound, "id: %q is not known: nothing was run in the background of this session", id)
 	}
 	return nil, tools.Errorf(tools.NotFound, "id: %q is not known; there are %s", id, strings.Join(known, ", "))
-}
-
-//go:embed command_output.md
-var outputDoc string
-
-type outputIn struct {
-	ID     string `json:"id" jsonschema:"from run_command"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"from an earlier answer: only what came after it"`
-}
-
-// Printed is the structured result of command_output.
-type Printed struct {
-	ID       string `json:"id" jsonschema:"of the command"`
-	Running  bool   `json:"running" jsonschema:"it has not ended"`
-	ExitCode *int   `json:"exitCode,omitempty" jsonschema:"once it has ended"`
-	Cursor   string `json:"cursor" jsonschema:"reads on from here"`
-}
-
-func newCommandOutput(s *sessions) *tools.Tool {
-	return tools.NewReadEdit(tools.Def{
-		Name: "command_output", Title: "Command output", Example: `{"id": "bg1"}`, Description: outputDoc,
-		Category: category, Tags: []string{"background"}, Names: []string{"command_kill", "command_list"}, Untrusted: true,
-		Output: Printed{}, Wrote: "run_command",
-	}, func(_ context.Context, c *tools.Call, in outputIn) (tools.Result, []workspace.Change, error) {
-		sh := s.get(c)
-		j, err := sh.job(in.ID)
-		if err != nil {
-			return tools.Result{}, nil, err
-		}
-		offset := int64(0)
-		if in.Cursor != "" {
-			if offset, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || offset < 0 || offset > j.out.bytes() {
-				return tools.Result{}, nil, tools.Errorf(tools.ExpiredCursor, "cursor: %q is not one of %s; leave it out to read from the beginning", in.Cursor, j.id)
-			}
-		}
-		running := j.running() // before the output, so that none is missed
-		text, total := j.out.from(offset)
-		p := Printed{ID: j.id, Running: running, Cursor: strconv.FormatInt(total, 36)}
-		if !running && j.err == nil && !j.end.timedOut {
-			p.ExitCode = &j.end.code
-		}
-		if text == "" {
-			text = "(nothing new)\n"
-		}
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		if !running {
-			text += j.remarks()
-		} else {
-			text += sh.listening()
-		}
-		said, changes := j.changed(c)
-		return tools.Result{Text: text + said + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, changes, nil
-	})
 }
 
 //go:embed command_kill.md

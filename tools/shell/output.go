@@ -23,12 +23,16 @@ type output struct {
 	start int    // of the ring
 	total int64  // bytes written
 	rest  []byte // the beginning of a rune whose end has not come, not passed on yet
+	taps  []*tap
 }
 
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	n := len(b)
 	o.total += int64(n)
+	for _, t := range o.taps {
+		t.add(b)
+	}
 	chunk := ""
 	if o.emit != nil {
 		chunk = o.whole(b)
@@ -87,6 +91,13 @@ func (o *output) text() string {
 func (o *output) from(offset int64) (text string, total int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	b := o.kept(offset)
+	return string(bytes.ToValidUTF8(b, []byte("\uFFFD"))), o.total
+}
+
+// kept is what was kept after the first offset bytes, with a mark where something is
+// missing. The caller holds mu.
+func (o *output) kept(offset int64) []byte {
 	var b []byte
 	if offset < int64(len(o.head)) {
 		b = append(b, o.head[offset:]...)
@@ -100,5 +111,5 @@ func (o *output) from(offset int64) (text string, total int64) {
 		tail := append(append([]byte{}, o.tail[o.start:]...), o.tail[:o.start]...)
 		b = append(b, tail[min(int64(len(tail)), max(0, offset-first)):]...)
 	}
-	return string(bytes.ToValidUTF8(b, []byte("\uFFFD"))), o.total
+	return b
 }

@@ -81,6 +81,12 @@ func (s *sessions) get(c *tools.Call) *shell {
 // end ends what runs in the background, and forgets the state.
 func (sh *shell) end() {
 	for _, j := range sh.all() {
+		sh.mu.Lock()
+		w := j.watch
+		sh.mu.Unlock()
+		if w != nil {
+			w.end() // before the command, whose end is nobody's news
+		}
 		j.stop()
 		<-j.done
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/procgroup"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/tooltest"
+	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
 
@@ -61,6 +63,11 @@ type rig struct {
 
 	sessions *sessions
 	host     *host
+
+	printers int
+	notesMu  sync.Mutex
+	noted    chan Note
+	unread   int
 }
 
 // Closed implements Calls.
@@ -71,6 +78,18 @@ func (r *rig) GivenUp(*tools.Tool, string, string) {}
 
 // Ended implements Calls: nobody waits here.
 func (r *rig) Ended(string, string) {}
+
+// Lines implements Calls.
+func (r *rig) Lines() Lines { return redact.NewStream(redact.New("s3cr3t-value").Text) }
+
+// Note implements Calls: a step of the agent takes all at once.
+func (r *rig) Note(_ string, n Note) int {
+	r.notesMu.Lock()
+	defer r.notesMu.Unlock()
+	r.noted <- n
+	r.unread++
+	return r.unread
+}
 
 // host starts commands as they are.
 type host struct {
@@ -108,7 +127,7 @@ func (h *host) Leave(string)                      {}
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, root: t.TempDir(), byName: map[string]*tools.Tool{}, closed: make(chan struct{})}
+	r := &rig{t: t, root: t.TempDir(), byName: map[string]*tools.Tool{}, closed: make(chan struct{}), noted: make(chan Note, 1000)}
 	disk, err := workspace.OpenDisk([]workspace.Folder{{Dir: r.root}}, workspace.DiskOptions{})
 	if err != nil {
 		t.Fatal(err)

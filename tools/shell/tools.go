@@ -60,6 +60,29 @@ type Calls interface {
 
 	// Ended is called when a command in the background has ended by itself.
 	Ended(session, id string)
+
+	// Lines makes of what a command prints the lines that a model may see.
+	Lines() Lines
+
+	// Note tells the session's agent at its next step what a command printed. It returns how
+	// many such notes there were since the last step.
+	Note(session string, n Note) (unread int)
+}
+
+// Lines takes an output in pieces. Write returns the lines that are whole, without secrets
+// and signs for a terminal. Pause returns those besides that wait for more without need,
+// when none comes, and Close the rest.
+type Lines interface {
+	Write(piece string) string
+	Pause() string
+	Close() string
+}
+
+// Note is what a command printed, between words of ours.
+type Note struct {
+	Head    string
+	Printed string // of Lines; "": nothing
+	Tail    string
 }
 
 // shell is what runs command lines.
@@ -179,5 +202,6 @@ func (s *sessions) tools() []*tools.Tool {
 		newCommandOutput(s),
 		newCommandKill(s),
 		newCommandList(s),
+		newCommandWatch(s),
 	}
 }

@@ -42,7 +42,7 @@ func serveACP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, log: log}}
+	d := &acpDialer{c: c, entrance: entrance{mode: c.mode, who: c.who, self: c.Self, programs: c.Programs, machine: c.Machine, log: log}}
 	r := acpserver.Relay{Dial: d.dial, Version: version.String(), Log: d.entrance.log}
 	return r.Serve(ctx, c.In, c.Out)
 }
@@ -93,7 +93,7 @@ func (d *acpDialer) folder(dir string) (workspace.Folder, error) {
 	if err != nil {
 		return f, err
 	}
-	return f, checkStricter(f, c.mode)
+	return f, checkStricter(c.Machine, f, c.mode)
 }
 
 // there is the process that serves the folder already.

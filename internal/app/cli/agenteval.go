@@ -99,7 +99,7 @@ func (c *cli) answers() error {
 	if err != nil {
 		return err
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: c.Machine})
 	s.Open([]string{here})
 	_, _, err = models.Backends{Settings: s}.Model(c.model)
 	return err

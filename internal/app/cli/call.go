@@ -39,10 +39,10 @@ func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error)
 	if err != nil {
 		return nil, err
 	}
-	o.Log, o.Program, o.Programs = slog.New(slog.DiscardHandler), c.Self, c.Programs
+	o.Log, o.Program, o.Programs, o.Machine = slog.New(slog.DiscardHandler), c.Self, c.Programs, c.Machine
 	w, err := app.Open(ctx, []workspace.Folder{f}, o)
 	if errors.Is(err, app.ErrMode) {
-		s := live.New(live.Options{})
+		s := live.New(live.Options{Machine: c.Machine})
 		s.Open([]string{f.Dir})
 		return nil, noMode(s, c.mode)
 	}
@@ -126,7 +126,7 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 	if !c.who.Person() {
 		f, err := c.folder()
 		if err == nil {
-			err = checkStricter(f, c.mode)
+			err = checkStricter(c.Machine, f, c.mode)
 		}
 		if err != nil {
 			return err

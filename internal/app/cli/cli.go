@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
@@ -30,6 +31,9 @@ type Streams struct {
 	// system.
 	Programs *lookup.Finder
 
+	// Machine is where the machine's settings are; the zero value: there are none.
+	Machine config.MachineFile
+
 	// EditWait is how long an edit waits for what it broke; 0: as usual.
 	EditWait time.Duration
 
@@ -38,6 +42,9 @@ type Streams struct {
 	// nothing else.
 	Exit func(code int)
 }
+
+// MachineHere is where this machine's settings are.
+func MachineHere() config.MachineFile { return config.MachineHere() }
 
 // Exit codes.
 const (

@@ -199,7 +199,7 @@ func (c *cli) modes() []string {
 	if err != nil {
 		return list
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: c.Machine})
 	s.Open([]string{f.Dir})
 	for name := range s.Dispatch().Modes {
 		list = append(list, name)

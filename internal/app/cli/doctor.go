@@ -104,6 +104,9 @@ func checkSettings(w *app.Workspace) finding {
 		return finding{"settings", true, fmt.Sprintf("the mode is %s; you said no to a change of %s, so the stricter value of each setting applies (sidecar-ls trust)", w.Client.Settings.Now().String("mode"), strings.Join(changed[0].Changed(), ", "))}
 	}
 	read := []string{}
+	if floor := w.Client.Settings.Now().FloorWords(); floor != "" {
+		read = append(read, floor)
+	}
 	for _, name := range []string{config.UserFile(), filepath.Join(string(w.Home.Dir), config.ProjectFile)} {
 		if _, err := os.Stat(name); err == nil {
 			read = append(read, name)

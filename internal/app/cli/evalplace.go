@@ -45,7 +45,7 @@ func (c *cli) openPlace(ctx context.Context, dir string) (evals.Place, error) {
 	user.Approver, user.People = p, nil
 	var err error
 	p.w, err = app.Open(ctx, []workspace.Folder{{Name: filepath.Base(dir), Dir: dir}}, app.Options{
-		Log: slog.New(slog.DiscardHandler), Queue: app.QueueAlways, Program: c.Self, Programs: c.Programs, User: user,
+		Log: slog.New(slog.DiscardHandler), Queue: app.QueueAlways, Program: c.Self, Programs: c.Programs, Machine: c.Machine, User: user,
 	})
 	if err != nil {
 		return nil, err

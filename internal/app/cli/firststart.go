@@ -34,7 +34,7 @@ func firstStart(ctx context.Context, streams Streams, find func() (workspace.Fol
 	if err != nil {
 		return nil //nolint:nilerr // what begins next says it
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: streams.Machine})
 	s.Open([]string{f.Dir})
 	if e, _ := s.Now().Explain("mode"); !e.Default {
 		return nil

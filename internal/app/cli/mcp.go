@@ -48,7 +48,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	if err := checkStricter(f, c.mode); err != nil {
+	if err := checkStricter(c.Machine, f, c.mode); err != nil {
 		return err
 	}
 	families, err := config.Families(c.tools)
@@ -61,7 +61,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, tools: families, who: c.who, self: c.Self, programs: c.Programs, log: log}
+	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, tools: families, who: c.who, self: c.Self, programs: c.Programs, machine: c.Machine, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect, Hide: redact.OfLogger(log).Text,
 	})
@@ -88,7 +88,7 @@ func throughDoor(ctx context.Context, c *cli) error {
 // checkStricter refuses a mode that is looser than that of the settings. Whoever
 // starts the agent names it, which may be a file that came with a project: only
 // the user's settings say that less is asked.
-func checkStricter(f workspace.Folder, mode string) error {
+func checkStricter(machine config.MachineFile, f workspace.Folder, mode string) error {
 	if mode == "" {
 		return nil
 	}
@@ -96,7 +96,7 @@ func checkStricter(f workspace.Folder, mode string) error {
 	if !slices.Contains(row.Enum, mode) {
 		return usagef("--mode: %s", tools.NoSuch("mode", mode, row.Enum))
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: machine})
 	s.Open([]string{f.Dir}) // what is wrong with them is reported when they are used
 	have := s.Now().String("mode")
 	if s.Stricter(have, mode) == mode {
@@ -120,6 +120,7 @@ type entrance struct {
 	who      peers.Who
 	self     string
 	programs *lookup.Finder
+	machine  config.MachineFile
 	log      *slog.Logger
 
 	gaveWay atomic.Pointer[time.Time] // when another process was last given way
@@ -269,7 +270,7 @@ func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, err
 	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
 	theirs := serve.NewAgents(e.self)
 	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
-		Log: e.log, Queue: app.QueueAlways, Program: e.self, Programs: e.programs, Resident: true,
+		Log: e.log, Queue: app.QueueAlways, Program: e.self, Programs: e.programs, Machine: e.machine, Resident: true,
 		Person: func(ctx context.Context, c *app.Client, p peers.Peer) { AnswerPerson(ctx, c, theirs, p) },
 		User:   theirs.Through(app.User{Approver: user, People: user}),
 	})

@@ -34,7 +34,7 @@ func modeCommand(_ context.Context, c *cli) error {
 	if err != nil && !errors.Is(err, errNoProject) { // your mode is that of all projects
 		return err
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: c.Machine})
 	var dirs []string
 	if f.Dir != "" {
 		dirs = []string{f.Dir}

@@ -48,7 +48,8 @@ func (c *cli) handOver(ctx context.Context, user config.Source, read, first []by
 		Sidecar json.RawMessage `json:"sidecar"`
 	}
 	_ = json.Unmarshal(m.Params.InitializationOptions, &options) // of another shape: meant for somebody else
-	set, _ := config.Load(user, config.Source{Origin: config.Client, Data: options.Sidecar})
+	machine, _ := c.Machine.Source()
+	set, _ := config.Load(user, machine, config.Source{Origin: config.Client, Data: options.Sidecar})
 	folders := server.FoldersOf(m.Params)
 	in, isFile := c.In.(*os.File)
 	out, isToo := c.Out.(*os.File)

@@ -78,6 +78,9 @@ func explainPolicy(ctx context.Context, c *cli) error {
 		return c.print(e)
 	}
 	fmt.Fprintf(c.Out, "%s by %s: %s\n", e.Decision, e.Rule, e.Reason)
+	if e.Floor != "" {
+		fmt.Fprintf(c.Out, "Nobody can loosen this here: %s.\n", e.Floor)
+	}
 	for _, row := range []struct {
 		what string
 		list []string

@@ -28,7 +28,8 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	if err != nil {
 		return ended, err
 	}
-	set, _ := config.Load(src) // the command that opens the settings reports their faults
+	machine, _ := c.Machine.Source()
+	set, _ := config.Load(src, machine) // the command that opens the settings reports their faults
 	all := profile.All(set)
 	p := profile.Find(all, c.profile, a.Argv[0])
 	switch {

@@ -24,7 +24,8 @@ func serveLSP(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	set, _ := config.Load(user) // problems are reported to the client when it is there
+	machine, _ := c.Machine.Source()
+	set, _ := config.Load(user, machine) // problems are reported to the client when it is there
 	level := new(slog.LevelVar)
 	if err := level.UnmarshalText([]byte(firstOf(c.logLevel, set.String("log.level")))); err != nil {
 		return usagef("--log-level: %v", err)
@@ -45,7 +46,7 @@ func serveLSP(ctx context.Context, c *cli) error {
 	}
 	serve.Stay()
 	o := serve.Options{
-		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Programs: c.Programs, EditWait: c.EditWait}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
+		App: app.Options{Log: redact.NewLogger(out, level), Level: level, Program: c.Self, Programs: c.Programs, Machine: c.Machine, EditWait: c.EditWait}, Exit: c.Exit, Person: AnswerPerson, Places: ide.PlacesHere,
 		Setup: func(dir string) (setup.Env, error) { return setup.Here(dir, c.Self, c.Programs, hasVerb) },
 	}
 	if c.logLevel != "" {

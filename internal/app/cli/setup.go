@@ -64,14 +64,14 @@ func (c *cli) setupEnv() (setup.Env, error) {
 		return setup.Env{}, err
 	}
 	env, err := setup.Here(f.Dir, c.Self, c.Programs, hasVerb)
-	env.Reviewed = func(project bool) setup.Mode { return reviewedMode(f.Dir, project) }
+	env.Reviewed = func(project bool) setup.Mode { return reviewedMode(c.Machine, f.Dir, project) }
 	return env, err
 }
 
 // reviewedMode is what the settings make of edits: the user's own, or all that hold in a
 // project.
-func reviewedMode(dir string, project bool) setup.Mode {
-	s := live.New(live.Options{})
+func reviewedMode(machine config.MachineFile, dir string, project bool) setup.Mode {
+	s := live.New(live.Options{Machine: machine})
 	out := setup.Mode{File: config.UserFile()}
 	if project {
 		out.File = filepath.Join(dir, filepath.FromSlash(config.ProjectFile))

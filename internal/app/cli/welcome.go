@@ -24,7 +24,7 @@ func welcome(ctx context.Context, c *cli) error {
 		fmt.Fprintf(c.Out, "%s.\nAll commands: sidecar-ls help\n", upperFirst(err.Error()))
 		return nil
 	}
-	s := live.New(live.Options{})
+	s := live.New(live.Options{Machine: c.Machine})
 	s.Open([]string{f.Dir})
 	now := s.Now()
 	agents, run := agentsHere(c, profile.All(now))

@@ -195,8 +195,8 @@ func (h Hosted) environ() []string {
 	env := box.Environ(h.Env)
 	pass := h.Pass
 	if h.Terminal {
-		env = slices.DeleteFunc(env, func(v string) bool {
-			return strings.HasPrefix(v, "TERM=") || strings.HasPrefix(v, "PAGER=") || strings.HasPrefix(v, "GIT_PAGER=")
+		env = slices.DeleteFunc(env, func(v string) bool { // a person may answer
+			return strings.HasPrefix(v, "TERM=") || strings.HasPrefix(v, "PAGER=") || strings.HasPrefix(v, "GIT_PAGER=") || slices.Contains(box.Unattended(), v)
 		})
 		pass = append(slices.Clone(pass), "TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "COLUMNS", "LINES")
 	}

@@ -36,6 +36,9 @@ type Spec struct {
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
 // known that must be hidden.
 func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
+	if why := c.o.Settings.Now().Locked(); why != "" {
+		return Spec{}, errors.New(why)
+	}
 	home, err := c.home()
 	if err != nil {
 		return Spec{}, err

@@ -155,6 +155,7 @@ type anyMode struct{}
 func (anyMode) DefaultMode() string    { return "" }
 func (anyMode) ValidMode(string) bool  { return true }
 func (anyMode) Budget() session.Budget { return session.Budget{} }
+func (anyMode) Floor() session.Floor   { return session.Floor{} }
 
 // TestPayer: commands of sub-agents spend what their caller's session may.
 func TestPayer(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/tools"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
 // Calls says to the gate what the calls of the shell tools leave behind: it is their shell.Calls.
@@ -28,4 +29,12 @@ func (c Calls) GivenUp(t *tools.Tool, session, line string) {
 // Ended says that the output of a command in the background has an end that nobody has read.
 func (c Calls) Ended(session, id string) {
 	c.Dispatch().Unread(session, "command_output", map[string]string{"id": id})
+}
+
+// Lines makes of what a command prints the lines that a model may see.
+func (c Calls) Lines() shell.Lines { return dispatch.NewLines(c.Dispatch()) }
+
+// Note tells the session's agent at its next step what a command printed.
+func (c Calls) Note(session string, n shell.Note) (unread int) {
+	return dispatch.NotePrinted(c.Dispatch(), session, n.Head, n.Printed, n.Tail)
 }

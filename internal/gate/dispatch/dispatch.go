@@ -100,8 +100,12 @@ type Settings struct {
 	Steps           bool // agents declare a step before they change something
 	AskCommands     bool // commands are asked about also where nothing leaves their world
 	Permissions     map[string]policy.Outcome
-	Modes           map[string]policy.Mode // custom modes, by name
-	OwnMode         string                 // what the user and the editor say, without a project
+	Modes           map[string]policy.Mode   // custom modes, by name
+	OwnMode         string                   // what the user and the editor say, without a project
+	FloorMode       string                   // no call's mode is looser; "": none is too loose
+	Floor           string                   // what the machine's settings bound, in words; "": nothing
+	DeniedBy        func(tool string) string // the machine's settings, where they deny a tool; else ""; nil: they deny none
+	Locked          string                   // why nothing that changes or runs is allowed; "": it is
 	ResultBytes     int
 	ApprovalTimeout time.Duration
 	Retry           retry.Policy           // of calls that end with a transient error
@@ -234,6 +238,9 @@ func (d *Dispatcher) modeOf(s *session.Session, other string, set *Settings) (po
 		if owner, known := d.mode(cmp.Or(name, set.OwnMode), set); known {
 			m = m.Hosts(owner)
 		}
+	}
+	if least, known := d.mode(set.FloorMode, set); set.FloorMode != "" && known && !m.AtLeast(least) {
+		m = least
 	}
 	return m, ok
 }

@@ -1048,6 +1048,7 @@ type inMode string
 func (m inMode) DefaultMode() string  { return string(m) }
 func (inMode) ValidMode(string) bool  { return true }
 func (inMode) Budget() session.Budget { return session.Budget{} }
+func (inMode) Floor() session.Floor   { return session.Floor{} }
 
 // A mode that a project or a caller made stricter opens no way out: the question about new
 // hosts of the owner's mode stays. One that a person has chosen asks as it does.

@@ -26,10 +26,25 @@ func failure(err error, name string, t *tools.Tool) *tools.Error {
 	return e
 }
 
+const envelopeTag = "untrusted_output"
+
+// cutNotes is a text of at most so many bytes, whose last envelope is closed.
+func cutNotes(text string, most int) string {
+	const end = "\n</" + envelopeTag + ">"
+	short := text[:headEnd(text, most)]
+	if strings.LastIndex(short, "<"+envelopeTag) > strings.LastIndex(short, end) {
+		short = text[:headEnd(text, max(0, most-len(end)))]
+		if strings.Contains(short, "<"+envelopeTag) {
+			short += end
+		}
+	}
+	return short
+}
+
 // envelope wraps text from outside so that it can't pass for anything else:
 // the closing tag is made impossible inside. tool "" is not named.
 func envelope(tool string, signs []string, text string) string {
-	const name = "untrusted_output"
+	const name = envelopeTag
 	text = strings.ReplaceAll(text, "</"+name, "<\u2215"+name)
 	flags := ""
 	if len(signs) > 0 {

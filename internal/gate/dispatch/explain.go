@@ -13,11 +13,12 @@ import (
 // Explain says what would be decided about a call, and why. Nothing is run
 // but an edit's computation, which changes nothing. A call that could not be
 // made at all (unknown tool, bad arguments) is denied with that reason.
-func (d *Dispatcher) Explain(ctx context.Context, req Request) (Explanation, error) {
+func (d *Dispatcher) Explain(ctx context.Context, req Request) (e Explanation, err error) {
 	d.ready(ctx)
 	d.o.Secrets.Refresh()
 	c := &call{record: newRecord(d, req), d: d}
 	c.res.Tool = req.Name
+	defer func() { e.Floor = c.set.Floor }()
 	refuse := func(err error) (Explanation, error) {
 		if ctx.Err() != nil {
 			return Explanation{}, ctx.Err()

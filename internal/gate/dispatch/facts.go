@@ -36,6 +36,8 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 		NewHosts:       strings.Join(before.newHosts(), ", "),
 		AllowedBefore:  before.cover(changes),
 		Trusted:        c.set.Trusted,
+		Locked:         locked(c),
+		DeniedBy:       deniedBy(c),
 		Hook:           policy.Outcome(c.hooked.Decision),
 		HookReason:     hookReason(c.hooked),
 	}
@@ -56,6 +58,23 @@ func (c *call) decide(changes []workspace.Change) policy.Verdict {
 
 // asksForHost reports whether the call is the question whether a command may reach a host.
 func asksForHost(c *call) bool { return c.req.tool != nil && c.tool.Name == reachTool }
+
+// deniedBy names whose settings deny the tool, where that is not the user.
+func deniedBy(c *call) string {
+	if c.set.DeniedBy == nil {
+		return ""
+	}
+	return c.set.DeniedBy(c.tool.Name)
+}
+
+// locked says why the settings allow nothing but looking; "" where they allow more, and for
+// tools that only look. A command line that only looks runs all the same.
+func locked(c *call) string {
+	if c.tool.Access == tools.Read && !c.follows {
+		return ""
+	}
+	return c.set.Locked
+}
 
 // offered reports whether the caller's model is offered a tool.
 func offered(c *call, name string) bool {

@@ -184,7 +184,7 @@ func (r *record) finish(out tools.Result, err error) {
 	if room := min(most/notesShare, most-leastResult) - len("…]"); room <= 0 {
 		tail = ""
 	} else if len(tail) > room {
-		tail = tail[:headEnd(tail, room)] + "…]"
+		tail = cutNotes(tail, room) + "…]"
 	}
 	text, r.res.Truncated = r.pages.cut(r.session, text, most-len(tail))
 	if r.res.Truncated != nil && most < r.bill.setting {

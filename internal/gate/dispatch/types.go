@@ -141,6 +141,8 @@ type Explanation struct {
 	// run unasked; left out where the mode or the tool has none.
 	Crosses    []effects.Effect    `json:"crosses"`
 	Conditions []effects.Condition `json:"conditions,omitempty"`
+
+	Floor string `json:"floor,omitempty"` // the machine's settings and what they bound, in words
 }
 
 // Part is what was decided about one piece of a command line.

@@ -44,6 +44,7 @@ type Settings struct {
 
 // Options is who follows the settings. Each may be nil.
 type Options struct {
+	Machine  config.MachineFile    // the zero value: there are no settings of the machine
 	Level    *slog.LevelVar        // follows log.level
 	Programs *lookup.Finder        // takes nothing from the folders
 	Secrets  func(values []string) // gets the secret values that the settings hold
@@ -95,9 +96,17 @@ func (s *Settings) SetFolders(folders []string) {
 	s.read()
 }
 
+// Machine is where the machine's settings are.
+func (s *Settings) Machine() config.MachineFile { return s.options.Machine }
+
+// ownStamp changes with what the user's and the machine's file say.
+func (s *Settings) ownStamp() string {
+	return stamp(config.UserFile()) + "|" + s.options.Machine.Stamp()
+}
+
 func (s *Settings) read() []string {
 	var problems []string
-	s.own = stamp(config.UserFile()) // before it is read: what is written meanwhile is read again
+	s.own = s.ownStamp() // before it is read: what is written meanwhile is read again
 	user, err := config.UserSource()
 	if err != nil {
 		problems = append(problems, err.Error())
@@ -106,7 +115,11 @@ func (s *Settings) read() []string {
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	sources := []config.Source{user, trust}
+	machine, warning := s.options.Machine.Source()
+	if warning != "" {
+		problems = append(problems, warning)
+	}
+	sources := []config.Source{machine, user, trust}
 	for _, layer := range s.client {
 		sources = append(sources, config.Source{Origin: config.Client, Data: layer})
 	}
@@ -149,13 +162,14 @@ func forDispatch(set *config.Settings, folders []string) (*dispatch.Settings, []
 	d.Families = set.Strings("mcp.tools")
 	d.Audit = set.Bool("audit.enabled")
 	d.ResultBytes = set.Int("result.maxBytes")
-	d.OwnMode = set.OwnMode()
+	d.OwnMode, d.FloorMode, d.Locked = set.OwnMode(), set.FloorMode(), set.Locked()
 	d.ApprovalTimeout = time.Duration(set.Int("approval.timeoutSeconds")) * time.Second
 	d.Retry = retry.Policy{Attempts: set.Int("retry.attempts"), Wait: firstWait}
 	d.Trusted = set.String("workspace.trust") != "untrusted"
 	d.Writable = len(set.Strings("sandbox.writable")) > 0
 	d.Steps = set.Bool("steps.required")
 	d.AskCommands = set.String("commands.ask") == "always"
+	d.Floor, d.DeniedBy = set.FloorWords(), set.DeniedBy
 	d.Permissions = outcomes(set.Permissions())
 	var rules []shell.Rule
 	for _, r := range set.CommandRules() {

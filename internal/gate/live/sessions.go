@@ -21,6 +21,17 @@ func (s OfSessions) ValidMode(name string) bool {
 	return ok
 }
 
+// Floor is what the machine's settings say of all sessions.
+func (s OfSessions) Floor() session.Floor {
+	set := s.Now()
+	number := func(key string) int64 {
+		n, _ := set.Floor(key)
+		v, _ := n.(int)
+		return int64(v)
+	}
+	return session.Floor{Mode: set.FloorMode(), Budget: session.Budget{Tokens: number("budget.tokens"), Calls: number("budget.calls")}}
+}
+
 // Budget is what a session may use.
 func (s OfSessions) Budget() session.Budget {
 	set := s.Now()

@@ -52,6 +52,9 @@ func (s forTools) Setting(key string) (system.Setting, error) {
 }
 
 func whose(source string) string {
+	if config.OfMachine(source) {
+		return source
+	}
 	switch source {
 	case config.UserFile():
 		return inUser
@@ -81,6 +84,8 @@ func (s forTools) PlanSetting(key string, value json.RawMessage) (system.Setting
 	case bytes.Equal(change.Old, change.New):
 		return change, tools.Errorf(tools.InvalidArguments, "value: sidecar.%s is %s already; nothing was changed", row.Key, change.Old)
 	case len(old.From) == 0:
+	case config.OfMachine(old.From[len(old.From)-1]):
+		return change, tools.Errorf(tools.Denied, "sidecar.%s is set by %s, which only an administrator can change", row.Key, old.From[len(old.From)-1])
 	case old.From[len(old.From)-1] == inClient:
 		return change, tools.Errorf(tools.Unavailable, "the editor sets sidecar.%s, which stands before the user's file; ask the user to change it there", row.Key)
 	default:

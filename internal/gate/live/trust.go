@@ -131,7 +131,7 @@ func (s *Settings) Answer(dir, hash string, take bool) error {
 func (s *Settings) Follow() {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	if s.now.Load() != nil && (stamp(config.UserFile()) != s.own || s.stamps() != s.seen) {
+	if s.now.Load() != nil && (s.ownStamp() != s.own || s.stamps() != s.seen) {
 		s.read()
 	}
 }

@@ -64,12 +64,15 @@ type Facts struct {
 	HookReason string
 
 	Permission     Outcome   // what the settings say about the tool
+	DeniedBy       string    // whose settings deny it; "": the user's
 	ModePermission Outcome   // what the mode itself says about the tool
 	Proposes       bool      // who calls has propose_plan
 	Behaviour      Behaviour // the mode's own row; the zero row asks about everything
 
 	AllowedBefore bool // a person allowed exactly this for the session
 	Trusted       bool // the user has not said that the workspace is not trusted
+
+	Locked string // why nothing that changes or runs is allowed; "": it is
 }
 
 // Behaviour is what a mode does when no rule has spoken. An empty outcome

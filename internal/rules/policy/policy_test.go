@@ -129,6 +129,10 @@ var sections = []section{
 		{"a queued commit, not trusted", func(f *Facts) { f.Queued, f.Trusted = f.Access == "exec" && f.Behaviour.Name == "audit", false }},
 	}},
 	{"A workspace that is not trusted", "Tools only read in it, whatever else the settings or a person allowed.", []circumstance{
+		{"locked, allowed by the settings", func(f *Facts) {
+			f.Permission, f.AllowedBefore = Allow, true
+			f.Locked = map[bool]string{true: "the machine's settings"}[f.Access != "read"]
+		}},
 		{"not trusted", func(f *Facts) { f.Trusted = false }},
 		{"not trusted, allowed by the settings", func(f *Facts) { f.Trusted, f.Permission = false, Allow }},
 		{"not trusted, allowed for the session", func(f *Facts) { f.Trusted, f.AllowedBefore = false, true }},
@@ -293,6 +297,15 @@ func TestInvariants(t *testing.T) {
 						}
 						v := Decide(f)
 						seen[v.Rule] = true
+						if bits%61 == 0 { // whatever else is so
+							f := f
+							f.Locked = "the machine's settings can't be followed"
+							if v := Decide(f); v.Outcome != Deny || v.Rule != "machine.locked" || v.Reason != f.Locked {
+								t.Fatalf("locked: %+v", v)
+							} else {
+								seen[v.Rule] = true
+							}
+						}
 						if msg := broken(f, v); msg != "" {
 							t.Fatalf("%s\nfacts   %+v\nverdict %+v", msg, f, v)
 						}

@@ -1,5 +1,7 @@
 package policy
 
+import "cmp"
+
 // rule is one row of the order of decision.
 type rule struct {
 	name     string
@@ -16,6 +18,11 @@ func says(text string) func(Facts) string { return func(Facts) string { return t
 // rules are tried from the top; the mode's row comes after the last of them.
 var rules = [...]rule{
 	{
+		name: "machine.locked", outcome: Deny, by: ByRule,
+		when:   func(f Facts) bool { return f.Locked != "" },
+		reason: func(f Facts) string { return f.Locked },
+	},
+	{
 		name: "path.never", outcome: Deny, by: ByRule,
 		when:   func(f Facts) bool { return f.Never && f.Access != read },
 		reason: says("the path is never written by a tool; leave it to the user"),
@@ -28,7 +35,7 @@ var rules = [...]rule{
 	{
 		name: "permission.deny", outcome: Deny, by: ByRule,
 		when:   func(f Facts) bool { return f.Permission == Deny },
-		reason: func(f Facts) string { return "the settings deny " + f.Tool },
+		reason: func(f Facts) string { return cmp.Or(f.DeniedBy, "the settings") + " deny " + f.Tool },
 	},
 	{
 		name: "permission.mode.deny", outcome: Deny, by: ByRule,

@@ -43,7 +43,16 @@ func (s *Session) budget() Budget {
 	if s.ownCalls != nil {
 		b.Calls = *s.ownCalls
 	}
-	return b
+	floor := s.store.floor().Budget
+	return Budget{Tokens: smaller(b.Tokens, floor.Tokens), Calls: smaller(b.Calls, floor.Calls)}
+}
+
+// smaller is the smaller of two bounds; 0 is none.
+func smaller(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // Reservation is a call that has been counted and the tokens that are held for

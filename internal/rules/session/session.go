@@ -66,6 +66,7 @@ type Session struct {
 	notes     []string
 	keep      func(text string) error // keeps a note elsewhere; nil: notes wait here
 	dropped   int                     // notes lost since they were last taken
+	printed   int                     // notes of TellPrinted since then
 	approvals map[string]struct{}
 	models    []string // used since the last commit
 	active    []string // tools that were asked for, oldest first
@@ -94,7 +95,10 @@ func (s *Session) ListedOnly() (families []string, ok bool) {
 // Mode returns the session's mode: the one that was set, else that of the
 // settings now, or the one that it was opened with if that is stricter. Under another
 // session it is never a looser one than that one's, whichever was set last.
-func (s *Session) Mode() string {
+func (s *Session) Mode() string { return s.store.least(s.askedMode()) }
+
+// askedMode is the mode before the floor of the settings.
+func (s *Session) askedMode() string {
 	s.mu.Lock()
 	mode := s.mode
 	s.mu.Unlock()
@@ -147,6 +151,9 @@ func (s *Session) SetMode(name string) error {
 			return fmt.Errorf("%w: %s works for %s, whose mode is %s; set that one's, and this one follows", ErrLooser, s.ID, s.under.ID, most)
 		}
 	}
+	if least := s.store.least(name); least != name {
+		return fmt.Errorf("%w: %s is looser than %s, and the machine's settings allow none that is", ErrLooser, cut(name, maxID), least)
+	}
 	s.mu.Lock()
 	s.mode = name
 	s.mu.Unlock()
@@ -175,6 +182,16 @@ func (s *Session) Tell(text string) {
 	s.notes = append(s.notes, text)
 }
 
+// TellPrinted is Tell for what a command prints. It returns how many such notes there were
+// since the agent last took its notes: whoever prints on and on pushes the others out.
+func (s *Session) TellPrinted(text string) int {
+	s.Tell(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.printed++
+	return s.printed
+}
+
 // TellTo has f keep what the agent is to be told. What it can't keep waits here.
 func (s *Session) TellTo(f func(text string) error) {
 	s.mu.Lock()
@@ -190,7 +207,7 @@ func (s *Session) TakeNotes() []string {
 	if s.dropped > 0 {
 		notes = slices.Insert(notes, 0, "("+strconv.Itoa(s.dropped)+" earlier notes were dropped)")
 	}
-	s.notes, s.dropped = nil, 0
+	s.notes, s.dropped, s.printed = nil, 0, 0
 	return notes
 }
 

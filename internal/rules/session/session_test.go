@@ -21,7 +21,10 @@ type settings struct {
 	mode   func() string
 	budget func() Budget
 	known  map[string]bool // nil: every name is a mode
+	floor  Floor
 }
+
+func (s settings) Floor() Floor { return s.floor }
 
 func (s settings) DefaultMode() string {
 	if s.mode == nil {
@@ -508,5 +511,43 @@ func TestUnder(t *testing.T) {
 	}
 	if _, err := st.Open(OpenRequest{Under: "none"}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("under none: %v", err)
+	}
+}
+
+// TestFloor: no session is looser than the floor, whatever it was opened with, set to or under,
+// and a stricter one stays as it is.
+func TestFloor(t *testing.T) {
+	order := []string{"autonomous", "cautious", "manual"}
+	stricter := func(have, want string) string {
+		if slices.Index(order, want) >= slices.Index(order, have) {
+			return want
+		}
+		return have
+	}
+	many, few := int64(1000), int64(5)
+	set := settings{mode: func() string { return "autonomous" }, floor: Floor{Mode: "cautious", Budget: Budget{Tokens: 100, Calls: 10}}}
+	st := NewStore(Options{Settings: set, Stricter: stricter})
+	for want, r := range map[string]OpenRequest{"cautious": {ID: "a"}, "cautious ": {ID: "b", Mode: "autonomous", Tokens: &many, Calls: new(int64)}, "manual": {ID: "c", Mode: "manual", Tokens: &few, Calls: &few}} {
+		s := mustOpen(t, st, r)
+		if s.Mode() != strings.TrimSpace(want) {
+			t.Errorf("%s: the mode is %s, want %s", r.ID, s.Mode(), want)
+		}
+		wantBudget := Budget{Tokens: 100, Calls: 10}
+		if r.ID == "c" {
+			wantBudget = Budget{Tokens: few, Calls: few}
+		}
+		if got := s.budget(); got != wantBudget {
+			t.Errorf("%s: the budget is %+v, want %+v", r.ID, got, wantBudget)
+		}
+		if err := s.SetMode("autonomous"); !errors.Is(err, ErrLooser) || !strings.Contains(err.Error(), "machine's settings") || s.Mode() == "autonomous" {
+			t.Errorf("%s: it was made looser: %v", r.ID, err)
+		}
+		if err := s.SetMode("manual"); err != nil || s.Mode() != "manual" {
+			t.Errorf("%s: it can't be made stricter: %v", r.ID, err)
+		}
+	}
+	set.floor = Floor{}
+	if s := mustOpen(t, NewStore(Options{Settings: set, Stricter: stricter}), OpenRequest{Tokens: &many}); s.Mode() != "autonomous" || s.budget().Tokens != many {
+		t.Errorf("without a floor it is %s, %+v", s.Mode(), s.budget())
 	}
 }

@@ -27,7 +27,7 @@ var (
 	ErrExists  = errors.New("the session is open already")
 	ErrInvalid = errors.New("invalid session")
 	ErrMode    = errors.New("unknown mode")
-	ErrLooser  = errors.New("the mode is looser than that of the session above")
+	ErrLooser  = errors.New("the mode is looser than it may be")
 	ErrBudget  = errors.New("the budget is used up")
 )
 
@@ -44,6 +44,14 @@ type Settings interface {
 	DefaultMode() string // "": cautious
 	ValidMode(name string) bool
 	Budget() Budget
+	Floor() Floor
+}
+
+// Floor is what no session may be looser than, whoever opens it or sets its mode. The zero
+// value bounds nothing.
+type Floor struct {
+	Mode   string
+	Budget Budget
 }
 
 // Store holds the open sessions. It is safe for concurrent use.
@@ -296,6 +304,21 @@ func (st *Store) defaultMode() string {
 		}
 	}
 	return "cautious"
+}
+
+func (st *Store) floor() Floor {
+	if st.opts.Settings == nil {
+		return Floor{}
+	}
+	return st.opts.Settings.Floor()
+}
+
+// least is a mode, or that of the floor where it is looser.
+func (st *Store) least(mode string) string {
+	if least := st.floor().Mode; least != "" {
+		return st.stricter(least, mode)
+	}
+	return mode
 }
 
 func (st *Store) checkMode(name string) error {

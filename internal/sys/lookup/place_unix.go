@@ -18,7 +18,7 @@ func foreign(path string, info fs.FileInfo) string {
 	if !ok {
 		return "whose it is is not known"
 	}
-	if s.Uid == 0 || int(s.Uid) == os.Geteuid() || unmappedRoot(s.Uid) {
+	if s.Uid == 0 || int(s.Uid) == os.Geteuid() || UnmappedRoot(s.Uid) {
 		return ""
 	}
 	return path + " belongs to the user " + strconv.Itoa(int(s.Uid))
@@ -57,9 +57,9 @@ func groupName(gid uint32) string {
 	return id
 }
 
-// unmappedRoot reports whether a user is how root looks here: in a user namespace in
+// UnmappedRoot reports whether a user is how root looks here: in a user namespace in
 // which root has no number, as that of Flatpak, the kernel shows another one.
-func unmappedRoot(uid uint32) bool {
+func UnmappedRoot(uid uint32) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(int(uid)) {
 		return false

@@ -59,6 +59,19 @@ var places = map[string][len(xdg)]place{
 	},
 }
 
+// machine are the directories of the machine's settings by system; Windows names its own.
+var machine = map[string]string{"darwin": "/Library/Application Support"}
+
+// Machine is the directory of the settings that an administrator makes for all users. No
+// variable of the environment moves it. "" where the system names none.
+func Machine() string {
+	base := machineBase()
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "sidecar")
+}
+
 // Dir is the directory of a kind. It fails where neither a variable nor a home directory
 // says where it would be.
 func (u User) Dir(k Kind) (string, error) {

@@ -145,3 +145,18 @@ func (s *Stream) cut() int {
 	}
 	return len(line)
 }
+
+// Pause returns the whole lines that are held back only because a token at their end might
+// go on. It is for a reader of an output that has come to rest. A line without its end, and
+// one in the middle of a secret, stay held.
+func (s *Stream) Pause() string {
+	rest := s.held[s.seen:]
+	nl := strings.IndexByte(rest, '\n')
+	if nl < 0 || tokenStart(rest[nl+1:]) {
+		return ""
+	}
+	n := s.seen + nl + 1
+	out := s.text(s.held[:n])
+	s.held, s.seen, s.key = s.held[n:], 0, 0
+	return out
+}

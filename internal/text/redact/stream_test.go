@@ -69,6 +69,28 @@ func TestStreamShowsLinesAtOnce(t *testing.T) {
 	}
 }
 
+// TestStreamPauses: a line that ends with what may go on comes in a pause, and nothing that is
+// not whole does.
+func TestStreamPauses(t *testing.T) {
+	const line = "see http://127.0.0.1:3000/app/V1x9-a8Q7\n"
+	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("Ab1/", 16) + "\n"
+	for _, c := range []struct{ in, pause, rest string }{
+		{line, line, ""}, {line + "> ", line, "> "}, {"half", "", "half"}, {key, "", "[REDACTED:private-key]"}, {"a\\\n", "", "a\\\n"},
+		{line + "Zx81-kQ0p", "", line + "Zx81-kQ0p"},
+	} {
+		s := NewStream(New().Text)
+		if got := s.Write(c.in); got != "" {
+			t.Errorf("%q came at once", got)
+		}
+		if got := s.Pause(); got != c.pause {
+			t.Errorf("%q: %q in a pause, want %q", c.in, got, c.pause)
+		}
+		if got := s.Close(); got != c.rest && !strings.HasPrefix(c.rest, line) && !strings.HasPrefix(got, c.rest) {
+			t.Errorf("%q: %q at the end, want %q", c.in, got, c.rest)
+		}
+	}
+}
+
 func TestStreamHoldsBackLittle(t *testing.T) {
 	for name, piece := range map[string]string{
 		"one line": "lorem ipsum dolor, ", "no blank": "loremipsum", "keys that never end": "-----BEGIN RSA PRIVATE KEY-----\nAb1/Ab1/Ab1/Ab1/Ab1/Ab1/Ab1/Ab1/Ab1/\n", "escaped": "a\\\n", "tokens": "a1B2c3D4e5F6\n",

@@ -137,8 +137,20 @@ var keptOnWindows = []string{"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "
 	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432", "PROGRAMDATA", "ALLUSERSPROFILE", "PUBLIC",
 	"HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "USERNAME", "USERDOMAIN", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"}
 
+// noEditor is an editor that says why there is none. Git has its own shell run it, on each
+// system. EDITOR and VISUAL stay unset: many programs start those without a shell, and an
+// editor that finds no terminal ends by itself.
+const noEditor = `echo "There is no editor here. Give git the text: commit -m TEXT or -F FILE, tag -m TEXT, --no-edit to keep the message that it has. For rebase, set GIT_EDITOR=true to keep messages, and GIT_SEQUENCE_EDITOR to a command that edits the list." >&2; false`
+
+// Unattended are the variables by which programs ask nobody. What is set for a command, or in
+// its session, comes after them and holds.
+func Unattended() []string {
+	return []string{"GIT_EDITOR=" + noEditor, "GIT_SEQUENCE_EDITOR=" + noEditor, "DEBIAN_FRONTEND=noninteractive"}
+}
+
 // Environ picks from an environment what a command may have, and makes
-// programs write for something that is no terminal.
+// programs write for something that is no terminal, and ask nobody. The editor of git that
+// the server was started with is the user's, for a terminal that the command has not.
 func Environ(from []string) []string { return environOn(runtime.GOOS, from) }
 
 // environOn is Environ on a system. The case of names does not matter on Windows.
@@ -155,7 +167,7 @@ func environOn(system string, from []string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
+	return append(append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat"), Unattended()...)
 }
 
 // LoginPath is the variable with the PATH that a login shell goes back to. The system's
