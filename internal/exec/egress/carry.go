@@ -161,7 +161,18 @@ func (s *state) maySend(c *conn, t *target, sent int64) error {
 
 const copySize = 256 << 10
 
-var buffers = sync.Pool{New: func() any { b := make([]byte, copySize); return &b }}
+// pool has the buffers of copies.
+type pool struct{ sync.Pool }
+
+func newPool() *pool {
+	return &pool{sync.Pool{New: func() any { b := make([]byte, copySize); return &b }}}
+}
+
+// Get implements httputil.BufferPool, as does Put.
+func (p *pool) Get() []byte { return *p.Pool.Get().(*[]byte) } //nolint:forcetypeassert // nothing else is there
+
+// Put implements httputil.BufferPool.
+func (p *pool) Put(b []byte) { p.Pool.Put(&b) }
 
 // carry carries bytes both ways between the client and a host, until both have said all. What
 // the client says first is looked at. again is that it speaks HTTP, and nothing was said yet:
@@ -236,13 +247,13 @@ func (c *conn) speak(up net.Conn) error {
 
 // copy copies until the end of from, and reports whether anything came.
 func (c *conn) copy(to io.Writer, from io.Reader) (any bool) {
-	b := buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is there
-	defer buffers.Put(b)
+	b := c.of.g.buffers.Get()
+	defer c.of.g.buffers.Put(b)
 	for {
-		n, err := from.Read(*b)
+		n, err := from.Read(b)
 		if n > 0 {
 			any = true
-			if _, werr := to.Write((*b)[:n]); werr != nil {
+			if _, werr := to.Write(b[:n]); werr != nil {
 				return any
 			}
 			c.moved()

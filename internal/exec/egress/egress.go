@@ -72,9 +72,10 @@ type Connection struct {
 
 // Gate is the way out.
 type Gate struct {
-	o   Options
-	web *http.Server
-	in  *arrivals // that web serves
+	o       Options
+	buffers *pool
+	web     *http.Server
+	in      *arrivals // that web serves
 
 	mu       sync.Mutex
 	sessions map[<-chan struct{}]*state
@@ -89,7 +90,7 @@ func New(o Options) *Gate {
 	if o.Log == nil {
 		o.Log = nothing{}
 	}
-	g := &Gate{o: o, in: newArrivals(), sessions: map[<-chan struct{}]*state{}}
+	g := &Gate{o: o, buffers: newPool(), in: newArrivals(), sessions: map[<-chan struct{}]*state{}}
 	g.web = newWeb(g)
 	go func() { _ = g.web.Serve(g.in) }()
 	return g

@@ -151,7 +151,7 @@ func (b *browsing) request(w http.ResponseWriter, r *http.Request, name string, 
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", hosts.At(name, port), p.In.Host
 		},
-		Transport: b.transport(h, name, port), FlushInterval: -1, ErrorLog: b.quiet, BufferPool: pool{},
+		Transport: b.transport(h, name, port), FlushInterval: -1, ErrorLog: b.quiet, BufferPool: s.g.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			refuse(w, s.failed(r.Context(), c, by, err))
 		},
@@ -245,10 +245,3 @@ func (b *browsing) connect(w http.ResponseWriter, r *http.Request, name string, 
 }
 
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"
-
-// pool has the buffers of a reverse proxy.
-type pool struct{}
-
-func (pool) Get() []byte { return *buffers.Get().(*[]byte) } //nolint:forcetypeassert // nothing else is there
-
-func (pool) Put(b []byte) { buffers.Put(&b) }
