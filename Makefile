@@ -11,7 +11,7 @@ export CGO_CFLAGS := -O2 -w
 VSCODE  := editors/vscode
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
-.PHONY: build demo cross platforms windows release man test test-all sweep quick lint bench scoreboard soak bench-knowledge bench-questions fuzz generate install clean tools machine
+.PHONY: build demo cross platforms windows release man test test-all sweep quick lint bench scoreboard soak bench-knowledge bench-questions bench-network fuzz generate install clean tools machine
 
 build: ## the server, in bin/
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/sidecar-ls ./cmd/sidecar-ls
@@ -95,6 +95,9 @@ soak: build ## 100,000 mixed calls, and what grows
 # BENCH holds query sets (*.jsonl); their repositories are in BENCH/repos, or in the directory REPOS.
 bench-knowledge: ## how well the project index answers the query sets in BENCH, beside simpler rankings; CACHE=dir learns the order again, with indexes kept there, and writes it to LEARNED=file; QUESTIONS=file makes a query set of the commits and comments of the repositories in REPOS; TREE=dir measures its speed there; EMBEDDINGS=ollama or openai, with URL, MODEL and the key in EMBEDDINGS_KEY, adds a column with vectors
 	$(GO) run ./bench/knowledge $(if $(BENCH),-set $(BENCH)) $(if $(REPOS),-repos $(REPOS)) $(if $(CACHE),-cache $(CACHE)) $(if $(LEARNED),-learned $(LEARNED)) $(if $(QUESTIONS),-questions $(QUESTIONS)) $(if $(TREE),-speed $(TREE)) $(if $(EMBEDDINGS),-embeddings $(EMBEDDINGS)) $(if $(URL),-url $(URL)) $(if $(MODEL),-model $(MODEL))
+
+bench-network: build ## MB/s and the first byte through a session's way to other hosts, beside the direct one
+	$(GO) run ./bench/network -server bin/sidecar-ls
 
 bench-questions: build ## how often a person is asked in ten days of work, by mode, beside the first count; fails where nobody would be asked and must be
 	$(GO) run ./bench/questions -server bin/sidecar-ls -o bench/questions/RESULTS.md

@@ -161,7 +161,7 @@ func TestMachineLocks(t *testing.T) {
 		"no JSON":         {`{"mode": `, "is not valid JSON"},
 		"no object":       {`[]`, "must be an object"},
 		"a misspelt key":  {`{"sandbx.mode": "require"}`, "is no setting"},
-		"a wrong value":   {`{"sandbox.mode": "requrie"}`, "requrie"},
+		"a wrong value":   {`{"sandbox.mode": "reqire"}`, "reqire"},
 		"a wrong type":    {`{"tools.enabled": "no"}`, "must be"},
 		"a setting twice": {`{"mode": "review", "mode": "autonomous"}`, ""},
 		"too long":        {strings.Repeat(" ", MaxSourceBytes+1), "is longer than"},

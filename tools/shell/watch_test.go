@@ -4,6 +4,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -397,7 +398,7 @@ func TestOutputWaits(t *testing.T) {
 		gone <- err
 	}()
 	cancel()
-	if err := <-gone; err != context.Canceled {
+	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that is cancelled: %v", err)
 	}
 	p.Close()

@@ -153,8 +153,8 @@ func (n *names) accept(l net.Listener, a Arrival, of *named) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { //nolint:errorlint // net's own
-				time.Sleep(10 * time.Millisecond)
+			if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ECONNABORTED) {
+				time.Sleep(10 * time.Millisecond) // nothing tells when it is better
 				continue
 			}
 			return

@@ -186,7 +186,7 @@ func (s *state) by(ctx context.Context, via *url.URL, to string) (net.Conn, erro
 	err = q.Write(c)
 	var a *http.Response
 	if err == nil {
-		a, err = http.ReadResponse(r, q)
+		a, err = http.ReadResponse(r, q) //nolint:bodyclose // that to CONNECT is the connection
 	}
 	switch {
 	case err != nil:

@@ -91,7 +91,7 @@ func New(o Options) *Gate {
 		o.Log = nothing{}
 	}
 	g := &Gate{o: o, buffers: newPool(), in: newArrivals(), sessions: map[<-chan struct{}]*state{}}
-	g.web = newWeb(g)
+	g.web = newWeb()
 	go func() { _ = g.web.Serve(g.in) }()
 	return g
 }

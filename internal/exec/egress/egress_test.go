@@ -380,8 +380,7 @@ func TestNotAsked(t *testing.T) {
 			r := begin(t)
 			c := r.proxied()
 			fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target)
-			a, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err == nil && a.StatusCode == 200 {
+			if line, _ := bufio.NewReader(c).ReadString('\n'); strings.Contains(line, " 200 ") {
 				t.Error("connected")
 			}
 			if asked, dialled := r.count(); asked+dialled != 0 || len(r.looked) != 0 {
@@ -393,8 +392,8 @@ func TestNotAsked(t *testing.T) {
 	r.serves("a.example.org", 443, web(t).Listener.Addr().String())
 	c := r.proxied()
 	fmt.Fprintf(c, "CONNECT a.example.org:443 HTTP/1.1\r\nHost: a.example.org:443\r\n\r\n")
-	if a, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || a.StatusCode != 200 {
-		t.Error(err)
+	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 200 ") {
+		t.Error(line, err)
 	}
 }
 
@@ -420,7 +419,7 @@ func TestServerName(t *testing.T) {
 				if proxied {
 					conn = r.proxied()
 					fmt.Fprint(conn, "CONNECT a.example.org:443 HTTP/1.1\r\nHost: a.example.org:443\r\n\r\n")
-					if a, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || a.StatusCode != 200 {
+					if a, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || a.StatusCode != http.StatusOK { //nolint:bodyclose // it is the connection
 						t.Fatal(err)
 					}
 				} else {
@@ -471,7 +470,7 @@ func TestRequests(t *testing.T) {
 	}{
 		"the host":         {"GET / HTTP/1.1\r\nHost: a.example.org\r\n\r\n", true, 1},
 		"with its port":    {"GET / HTTP/1.1\r\nHost: a.example.org:80\r\n\r\n", true, 1},
-		"upper case":       {"GET / HTTP/1.1\r\nHost: A.EXAMPLE.org\r\n\r\n", true, 1},
+		"upper case":       {"GET / HTTP/1.1\r\nConnection: close\r\nHost: A.EXAMPLE.org\r\n\r\n", true, 1},
 		"a whole address":  {"GET http://a.example.org/ HTTP/1.1\r\nHost: a.example.org\r\n\r\n", true, 1},
 		"without one":      {"GET / HTTP/1.0\r\n\r\n", true, 0},
 		"another":          {"GET / HTTP/1.1\r\nHost: b.example.org\r\n\r\n", false, 0},
@@ -643,7 +642,7 @@ func TestSOCKS(t *testing.T) {
 	if status, body, err := get(c, "b.example.org", "/"); status != 400 {
 		t.Errorf("another host: %d %s %v", status, body, err)
 	}
-	if c, err = through("93.184.216.1:7"); err == nil {
+	if _, err = through("93.184.216.1:7"); err == nil {
 		t.Error("an address is reached")
 	}
 	for name, says := range map[string][]byte{
@@ -675,7 +674,7 @@ func TestUploads(t *testing.T) {
 		}
 		defer a.Body.Close()
 		body, err := io.ReadAll(a.Body)
-		if a.StatusCode == 200 && string(body) != fmt.Sprintf("a.example.org /, %d bytes", len(big)) {
+		if a.StatusCode == http.StatusOK && string(body) != fmt.Sprintf("a.example.org /, %d bytes", len(big)) {
 			t.Errorf("%s", body)
 		}
 		return a.StatusCode, err

@@ -62,7 +62,7 @@ type connKey struct{}
 
 // newWeb is what speaks HTTP with clients: as the host of their connection, or as a proxy.
 // Each request is looked at, whichever host it names.
-func newWeb(g *Gate) *http.Server {
+func newWeb() *http.Server {
 	quiet := log.New(io.Discard, "", 0) // nothing that a client says comes to the server's log
 	return &http.Server{
 		ReadHeaderTimeout: speakIn, IdleTimeout: idleFor, ErrorLog: quiet, MaxHeaderBytes: 256 << 10,
