@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +14,7 @@ import (
 )
 
 // Reaches are the hosts that the agent reaches unasked: those of its profile, and where the
-// user's variables say that its model is.
+// user's variables and the agent's settings in the home say that its model is.
 func (p Profile) Reaches(env []string) (list []hosts.Host) {
 	if !p.Network {
 		return nil
@@ -24,15 +26,50 @@ func (p Profile) Reaches(env []string) (list []hosts.Host) {
 		}
 	}
 	for _, v := range env {
-		name, value, _ := strings.Cut(v, "=")
-		if !slices.Contains(p.URLs, name) {
-			continue
+		if name, value, _ := strings.Cut(v, "="); slices.Contains(p.URLs, name) {
+			list = withURL(list, value)
 		}
-		if h, ok := ofURL(value); ok && !slices.Contains(list, h) {
-			list = append(list, h)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return list
+	}
+	for _, name := range p.Settings {
+		for _, address := range addressesIn(filepath.Join(home, filepath.FromSlash(name))) {
+			list = withURL(list, address)
 		}
 	}
 	return list
+}
+
+// maxSettings bounds the file of an agent's settings that is looked at, in bytes.
+const maxSettings = 1 << 20
+
+// address is a line of settings that says where something is: a member such as base_url, baseURL,
+// ANTHROPIC_BASE_URL, url or endpoint, in TOML, JSON, YAML or a file of variables.
+var address = regexp.MustCompile(`(?i)(?:url|endpoint|api[_-]?base)["']?\s*[:=]\s*["']?(https?://[^\s"',]+)`)
+
+// addressesIn are the addresses that a user's settings of an agent name.
+func addressesIn(file string) (list []string) {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	for _, m := range address.FindAllSubmatch(data, -1) {
+		list = append(list, string(m[1]))
+	}
+	return list
+}
+
+func withURL(list []hosts.Host, text string) []hosts.Host {
+	h, ok := ofURL(text)
+	if !ok || slices.ContainsFunc(list, func(have hosts.Host) bool { return have == h || have.Name == h.Name && have.Port == h.Port }) {
+		return list
+	}
+	return append(list, h)
 }
 
 // network says in a line which hosts the agent reaches.

@@ -2,10 +2,46 @@ package profile
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 )
+
+// TestReachesBySettings: the agent's own settings in the user's home say where its model is, in
+// any of their forms; other addresses in them don't count.
+func TestReachesBySettings(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	none, _ := config.Load()
+	all := All(none)
+	for _, c := range []struct{ profile, file, text, want string }{
+		{"codex", ".codex/config.toml", "[model_providers.x]\nbase_url = \"http://127.0.0.1:11434/v1\" # mine\n", "localhost:11434"},
+		{"opencode", ".config/opencode/opencode.json", `{"$schema": "https://schema.example.org/x", "provider": {"x": {"options": {"baseURL":"https://model.corp:8443/v1"}}}}`, "model.corp:8443"},
+		{"claude", ".claude/settings.json", `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.corp"}}`, "gateway.corp"},
+		{"qwen", ".qwen/.env", "OPENAI_BASE_URL='http://10.0.0.7:8000/v1'\n", "10.0.0.7:8000"},
+		{"aider", ".aider.conf.yml", "openai-api-base: https://model.corp/v1\nsite: https://site.example.org\n", "model.corp"},
+		{"aider", ".aider.conf.yml", "openai_api_base: https://model.corp/v1\n", "model.corp"},
+	} {
+		name := filepath.Join(home, c.file)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := ownfile.WriteFile(name, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := Find(all, c.profile, "")
+		got := fmt.Sprint(p.Reaches(nil)[len(p.Hosts):])
+		if got != "["+c.want+"]" {
+			t.Errorf("%s: it reaches %s besides, want %s", c.file, got, c.want)
+		}
+		if err := ownfile.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 // TestReaches: an agent reaches the hosts of its profile, and that where the user's variable
 // says its model is.

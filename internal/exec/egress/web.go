@@ -102,6 +102,9 @@ func (b *browsing) serve(w http.ResponseWriter, r *http.Request) {
 
 // wants is the host that a request is for.
 func (b *browsing) wants(r *http.Request) (name string, port int, err error) {
+	if b.fixed != nil && b.fixed.host == hosts.Localhost {
+		return b.fixed.host, b.fixed.port, nil // it serves this machine alone, by whatever name
+	}
 	if b.fixed != nil {
 		for _, asked := range []string{r.Host, r.URL.Host} {
 			name, port, err := hostPort(asked, httpPort)

@@ -228,8 +228,8 @@ func TestOwnPort(t *testing.T) {
 	}
 	_, begin := reaching(t, []any{"localhost:" + port}, map[string]string{"a.txt": "one\n"})
 	r := begin(t)
-	res := r.Tool("run_command", e2e.Object{"command": fmt.Sprintf("curl -sS http://localhost:%s/; curl -sS http://127.0.0.1:%s/", port, otherPort)})
-	if strings.Count(res.Content, "here is localhost:"+port) != 1 || strings.Contains(res.Content, otherPort+"\n") {
+	res := r.Tool("run_command", e2e.Object{"command": fmt.Sprintf("curl -sS http://localhost:%[1]s/; curl -sS http://127.0.0.1:%[1]s/; curl -sS http://127.0.0.1:%[2]s/", port, otherPort)})
+	if strings.Count(res.Content, "here is localhost:"+port) != 1 || strings.Count(res.Content, "here is 127.0.0.1:"+port) != 1 || strings.Contains(res.Content, otherPort+"\n") {
 		t.Error(res.Content)
 	}
 	if list := e2e.Command[struct{ Ports []struct{ Port int } }](r, "sidecar.session.ports", e2e.Object{}).Ports; len(list) != 0 {
