@@ -54,6 +54,7 @@ type listed []hosts.Host
 
 func (l listed) Network(string) hosts.Network                            { return hosts.Network{Hosts: l} }
 func (listed) Model(string, string) bool                                 { return false }
+func (listed) Idle(string, string) bool                                  { return false }
 func (listed) MayReach(context.Context, dispatch.Reach) dispatch.Reached { return dispatch.Reached{} }
 
 // source sends so many bytes, as fast as it can or at most so many a second.

@@ -58,7 +58,7 @@ func (b *base) launch(p profile.Profile, s *session.Session, readable []string, 
 	a.program, err = program.Begin(b.ctx, b.o.Parts(), s, program.Request{
 		Argv: append([]string{p.Path}, p.ACP...), Title: p.Title, Dir: s.Root,
 		Host: confine.Hosted{
-			Stdin: streams.in, Env: p.Environ(os.Environ(), b.find), Pass: p.Env, Network: p.Network, Hosts: p.Reaches(os.Environ()),
+			Stdin: streams.in, Env: p.Environ(os.Environ(), b.find), Pass: p.Env, Network: p.Network, Hosts: p.Reaches(os.Environ()), Idle: p.Idle,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,
 		},
 		Out: streams.out, Err: a.said, Started: streams.closeTheirs,

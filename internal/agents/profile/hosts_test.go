@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -26,7 +25,7 @@ func TestReachesBySettings(t *testing.T) {
 		{"aider", ".aider.conf.yml", "openai_api_base: https://model.corp/v1\n", "model.corp"},
 	} {
 		name := filepath.Join(home, c.file)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		if err := ownfile.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if err := ownfile.WriteFile(name, []byte(c.text), 0o600); err != nil {

@@ -31,6 +31,7 @@ type Profile struct {
 	Runs     []string // those of Env that name a program which it starts
 	Network  bool     // it reaches hosts; where sessions have no network of their own, any
 	Hosts    []string // that it reaches: its model's, and where it signs in; as the setting sandbox.network has them
+	Idle     []string // hosts that it asks of its own accord, for updates and the like, and works without: they are refused without a question
 	URLs     []string // those of Env that say where its model is
 	ACP      []string // arguments with which it, or its adapter, speaks the Agent Client Protocol; nil: it can't be driven
 	World    []string // arguments, before those of the person, without which it can't work in a world; not over ACP
@@ -148,8 +149,8 @@ var (
 // which can't be set up in ours. Gemini CLI takes a file that we say is missing for
 // one that can't be read.
 var builtin = []Profile{
-	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
-	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
+	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, Idle: []string{"storage.googleapis.com", "downloads.claude.ai"}, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
+	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, Idle: []string{"github.com", "api.github.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
 	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
 	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Hosts: slices.Concat([]string{"opencode.ai", "models.dev"}, modelHosts), Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
 	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Hosts: []string{"github.com", "api.github.com", "api.githubcopilot.com", "*.githubcopilot.com"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),

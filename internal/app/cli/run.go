@@ -39,6 +39,7 @@ type runArgs struct {
 	Network  bool     `json:"network,omitempty"`
 
 	Hosts []hosts.Host `json:"hosts,omitempty"`
+	Idle  []string     `json:"idle,omitempty"`
 }
 
 // runQuery is the name of that query.
@@ -149,7 +150,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	}
 	r := program.Request{
 		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Title: a.Title, Dir: a.Dir,
-		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network, Hosts: a.Hosts},
+		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network, Hosts: a.Hosts, Idle: a.Idle},
 	}
 	if a.Terminal {
 		r.Out = files[0]

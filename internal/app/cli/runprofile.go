@@ -80,7 +80,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	a.Title = p.Title
 	a.Writable, a.Readable, a.Home = grant.Writable, grant.Readable, grant.Home
 	a.Env, a.Pass, a.Network = p.Environ(environment(p.Env), func(program string) (string, error) { return c.Programs.Find(program) }), p.Env, p.Network
-	a.Hosts = p.Reaches(environment(p.URLs))
+	a.Hosts, a.Idle = p.Reaches(environment(p.URLs)), p.Idle
 	return func() {
 		if err := grant.Return(); err != nil {
 			fmt.Fprintf(onTerminal(c.Err), "sidecar-ls: what it refreshed of its keys is not kept: %v\n", err)

@@ -22,10 +22,16 @@ type Arrival struct {
 	From  int    // the client's port in the namespace
 }
 
+// Process is one of the machine's.
+type Process struct {
+	Pid  int
+	Name string
+}
+
 // Client is the process that made a connection. The zero value is that it is not known.
 type Client struct {
-	Program string // its name
-	Parents []int  // its number, and those of the processes above it
+	Program string    // its name
+	Parents []Process // it, and those above it
 }
 
 // Hand takes a connection that a client in a session's namespace made.

@@ -108,7 +108,7 @@ type Program struct {
 
 // StartProgram starts a program in a session of its own, with a file as its standard
 // input and more from the descriptor 3 on. It is a child of the resident.
-func (n *Network) StartProgram(p Program, in *os.File, more ...*os.File) (*Process, error) {
+func (n *Network) StartProgram(p Program, in *os.File, more ...*os.File) (*Started, error) {
 	a, files, err := n.ask(context.Background(), request{Program: &p}, append([]*os.File{in}, more...)...)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (n *Network) StartProgram(p Program, in *os.File, more ...*os.File) (*Proce
 		closeAll(files)
 		return nil, errors.New("the process in the session's network names no process")
 	}
-	return &Process{pid: a.Pid, fd: files[0]}, nil
+	return &Started{pid: a.Pid, fd: files[0]}, nil
 }
 
 // Dial connects to a TCP port of the namespace's localhost.
@@ -184,22 +184,22 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// Process is one that the resident started. Its number can't come to mean another one.
-type Process struct {
+// Started is a process that the resident started. Its number can't come to mean another one.
+type Started struct {
 	pid int
 	fd  *os.File
 }
 
 // Pid is its number.
-func (p *Process) Pid() int { return p.pid }
+func (p *Started) Pid() int { return p.pid }
 
 // Signal sends it a signal.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Started) Signal(sig syscall.Signal) error {
 	return unix.PidfdSendSignal(int(p.fd.Fd()), sig, nil, 0)
 }
 
 // Wait waits for its end. It is called once.
-func (p *Process) Wait() error {
+func (p *Started) Wait() error {
 	defer p.fd.Close()
 	conn, err := p.fd.SyscallConn()
 	if err != nil {

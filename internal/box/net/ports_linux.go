@@ -123,7 +123,8 @@ func (n *Network) Client(a Arrival) Client {
 	name, _, _ = strings.Cut(name, " ") // programs such as npm write their arguments there, too
 	c := Client{Program: name}
 	for pid := of; pid > 1 && len(c.Parents) < 1000; {
-		c.Parents = append(c.Parents, pid)
+		comm, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+		c.Parents = append(c.Parents, Process{pid, visible(strings.TrimSuffix(string(comm), "\n"))})
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			break

@@ -23,6 +23,7 @@ type Hosted struct {
 	Env      []string     // whole, of which the program gets what is harmless
 	Pass     []string     // names in Env that it gets besides
 	Network  bool         // it reaches hosts: those of Hosts, or the machine's network where sessions have none of their own
+	Idle     []string     // hosts that it asks of its own accord, and works without: nobody is asked about them
 	Hosts    []hosts.Host // that it reaches; its model's are among them
 	Writable []string     // directories of the user's, by their paths
 	Readable []string     // files and directories, likewise
@@ -53,7 +54,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 	}
 	p := &process{}
 	if len(h.Hosts) > 0 {
-		c.exits.hosted(r.Session, p, h.Hosts)
+		c.exits.hosted(r.Session, p, h)
 		defer func() {
 			if err != nil {
 				c.exits.left(r.Session, p)
@@ -116,7 +117,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 		return nil, err
 	}
 	c.ports.Runs(p.Done())
-	p.reaches(c.exits, local, r.Line)
+	p.reaches(c.exits, local, filepath.Base(r.Argv[0]))
 	if len(h.Hosts) > 0 {
 		go func() {
 			<-p.Done()

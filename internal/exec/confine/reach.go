@@ -31,6 +31,7 @@ type exits struct {
 type agentHosts struct {
 	of    *process
 	hosts []hosts.Host
+	idle  []string
 }
 
 // running is a command that runs in a session's network.
@@ -69,6 +70,13 @@ func (w *exits) Model(session, host string) bool {
 	})
 }
 
+// Idle implements egress.Sessions.
+func (w *exits) Idle(session, host string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.agents[session], func(a agentHosts) bool { return slices.Contains(a.idle, host) })
+}
+
 // MayReach implements egress.People.
 func (w *exits) MayReach(ctx context.Context, r dispatch.Reach) dispatch.Reached {
 	if w.o.Review == nil {
@@ -90,15 +98,23 @@ func (w *exits) client(j *boxnet.Joint, a boxnet.Arrival) egress.Client {
 	who := j.Client(a)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := egress.Client{Program: who.Program}
+	c := egress.Client{Program: who.Program, Shell: true}
 	all := w.running[j.Session()]
 	for _, r := range all {
-		if p := r.cmd.Process(); p != 0 && slices.Contains(who.Parents, p) || len(all) == 1 && len(who.Parents) == 0 {
-			c.Line, c.Command = r.line, r.id
+		at := slices.IndexFunc(who.Parents, func(p boxnet.Process) bool { return p.Pid == r.cmd.Process() })
+		if at < 0 && (len(all) > 1 || len(who.Parents) > 0) {
+			continue
+		}
+		c.Line, c.Command = r.line, r.id
+		if at >= 0 {
+			c.Shell = slices.ContainsFunc(who.Parents[:at], func(p boxnet.Process) bool { return slices.Contains(shellNames, p.Name) })
 		}
 	}
 	return c
 }
+
+// shellNames are programs by which others are started on somebody's word.
+var shellNames = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox"}
 
 // names says where names lead for a session; nil: nowhere.
 func (w *exits) names(session string) *box.Names {
@@ -132,10 +148,10 @@ func (w *exits) ended(session string, id int) (said []string) {
 }
 
 // hosted notes the hosts of an agent until it ends.
-func (w *exits) hosted(session string, p *process, list []hosts.Host) {
+func (w *exits) hosted(session string, p *process, h Hosted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.agents[session] = append(w.agents[session], agentHosts{p, list})
+	w.agents[session] = append(w.agents[session], agentHosts{p, h.Hosts, h.Idle})
 }
 
 func (w *exits) left(session string, p *process) {

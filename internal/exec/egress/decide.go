@@ -78,7 +78,7 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 		return refuse("addresses are not asked about, because nobody knows by them who is reached: use the host's name; or %s", advice)
 	case !hosts.Public(name):
 		return refuse("it is no name of the public internet: %s", advice)
-	case hosts.Housekeeping(c.client().Program, name, port):
+	case hosts.Housekeeping(c.client().Program, name, port), s.g.o.Sessions.Idle(s.session, name) && !c.client().Shell:
 		return known, bySetting, &errRefused{}
 	case !net.Ask:
 		return refuse("sidecar.sandbox.network does not list it, and does not say ask")

@@ -39,6 +39,8 @@ type Sessions interface {
 	Network(session string) hosts.Network
 	// Model reports whether a host is where the session's agent has its model.
 	Model(session, host string) bool
+	// Idle reports whether the session's agent asks a host of its own accord, and works without.
+	Idle(session, host string) bool
 }
 
 // People answers questions.
@@ -56,7 +58,8 @@ type Log interface {
 type Client struct {
 	Program string
 	Line    string
-	Command int // tells commands apart; 0 is not known
+	Command int  // tells commands apart; 0 is not known
+	Shell   bool // a shell started it, on somebody's word
 }
 
 // Connection is one that came from a session's network.

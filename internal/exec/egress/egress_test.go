@@ -73,6 +73,8 @@ func (r *rig) Network(string) hosts.Network {
 
 func (r *rig) Model(_, host string) bool { return host == r.model && host != "" }
 
+func (r *rig) Idle(_, host string) bool { return host == "idle.example.org" }
+
 func (r *rig) MayReach(_ context.Context, q dispatch.Reach) dispatch.Reached {
 	r.mu.Lock()
 	r.asked = append(r.asked, q)
@@ -281,6 +283,19 @@ func TestAnswers(t *testing.T) {
 			ask(1, c.same)
 			ask(2, c.other)
 		})
+	}
+}
+
+// TestIdle: where an agent asks of its own accord, nobody is asked, unless a shell started what
+// asks: then somebody wants it.
+func TestIdle(t *testing.T) {
+	for _, shell := range []bool{false, true} {
+		r := begin(t)
+		r.serves("idle.example.org", 80, web(t).Listener.Addr().String())
+		status, _, err := get(r.arrives(Connection{Host: "idle.example.org", Port: 80, Client: func() Client { return Client{Program: "git", Shell: shell} }}), "idle.example.org", "/")
+		if asked, _ := r.count(); err != nil || (status == 200) != shell || (asked == 1) != shell || r.said() != "" {
+			t.Errorf("by a shell %v: %d, %d questions, said %q, %v", shell, status, asked, r.said(), err)
+		}
 	}
 }
 

@@ -141,6 +141,9 @@ type Options struct {
 	Home   string   // of its user; "" is an empty one
 	More   []string // arguments besides its own
 
+	// By says, of the address of its model, by which one the program knows it; nil: by the same.
+	By func(url string) string
+
 	Terminal bool // it has one, and no server
 
 	// Person reads what is new in the terminal and returns what the user types; nil: they only look.
@@ -183,6 +186,9 @@ func (p Program) Start(t testing.TB, o Options) *Client {
 	c := &Client{t: t, name: p.Name, home: t.TempDir(), model: newModel(t, o.In != nil || o.Terminal), done: make(chan struct{})}
 	if o.Home != "" {
 		c.home = o.Home
+	}
+	if o.By != nil {
+		c.model.URL = o.By(c.model.URL)
 	}
 	args, env := p.start(c, o)
 	argv := slices.Concat(o.In, []string{o.Path}, args, o.More)
