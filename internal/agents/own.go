@@ -307,6 +307,9 @@ const confirmed = "CONFIRM"
 // nobody here.
 func (m *Manager) Approve(ctx context.Context, ask dispatch.Ask) (a dispatch.Answer, ok bool, err error) {
 	d := m.runs.ownOf(ask.CallID)
+	if d == nil && dispatch.OfSession(ask.Tool) {
+		d = m.runs.ownIn(ask.Session)
+	}
 	if d == nil {
 		return a, false, nil
 	}

@@ -78,13 +78,16 @@ func (r *roster) ownOf(call string) *own {
 }
 
 // isOwn reports whether a session is that of a run of our own agent.
-func (r *roster) isOwn(session string) bool {
+func (r *roster) isOwn(session string) bool { return r.ownIn(session) != nil }
+
+// ownIn is the run of our own agent in a session; nil: there is none.
+func (r *roster) ownIn(session string) *own {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range r.driven {
 		if own, ok := d.(*own); ok && own.session.ID == session {
-			return true
+			return own
 		}
 	}
-	return false
+	return nil
 }

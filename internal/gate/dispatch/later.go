@@ -17,6 +17,12 @@ type goOnIn struct {
 
 func (in goOnIn) Effects() tools.Effects { return tools.Effects{Change: in.Line, Warns: in.Why} }
 
+const goesOnTool = "command_goes_on"
+
+// OfSession reports whether a question is about what runs in its session, and asked by no call
+// of the agent there.
+func OfSession(tool string) bool { return tool == goesOnTool || tool == reachTool }
+
 // Later is a Dispatcher that is made after those who need it.
 type Later func() *Dispatcher
 
@@ -29,7 +35,7 @@ func (l Later) Hold(ctx context.Context, t *tools.Tool, line string) (names []st
 // nil error is a yes.
 func (l Later) GoOn(ctx context.Context, of, line, why string) error {
 	t := tools.NewRead(tools.Def{
-		Name: "command_goes_on", Title: "Let a command go on", Description: "Asks whether a command may go on.", Example: `{"command": "make", "why": "it takes long"}`,
+		Name: goesOnTool, Title: "Let a command go on", Description: "Asks whether a command may go on.", Example: `{"command": "make", "why": "it takes long"}`,
 		Category: "shell", AlwaysAsk: true, Interactive: true, Output: tools.NoOutput{},
 	}, func(context.Context, *tools.Call, goOnIn) (tools.Result, error) {
 		return tools.Result{Text: "It goes on."}, nil

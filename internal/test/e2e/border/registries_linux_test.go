@@ -17,12 +17,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
@@ -213,5 +217,70 @@ func (s *registries) bare(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestInstallDemo: an agent of ours installs a package, which is one question about the network
+// and one entry of output, and tests with it; a person accepts both.
+func TestInstallDemo(t *testing.T) {
+	slow.Test(t)
+	if _, err := exec.LookPath("npm"); err != nil {
+		needs.Skip(t, needs.Programs, "npm")
+	}
+	model := clients.NewModel()
+	t.Cleanup(model.Close)
+	s := newRegistries(t)
+	s.npm(t, "leftish", "1.0.0", map[string]string{"package.json": `{"name": "leftish", "version": "1.0.0", "main": "i.js"}`, "i.js": "module.exports = 'leftish works'"})
+	dir := project(t, e2e.Object{
+		"backend.profiles": []e2e.Object{{"name": "played", "provider": "anthropic", "url": model.URL, "model": "scripted", "key": "sk-played-0123456789"}},
+		"backend.profile":  "played",
+		"sandbox.network":  s.listed("npm"),
+	})
+	e2e.Write(t, filepath.Join(dir, "package.json"), `{"name": "x", "version": "1.0.0", "scripts": {"test": "node -e \"console.log(require('leftish'))\""}}`+"\n")
+	e2e.Write(t, filepath.Join(dir, ".gitignore"), "node_modules/\n")
+	e2e.GitIn(t, dir, "add", "-A")
+	e2e.GitIn(t, dir, "commit", "-qm", "a package")
+	r := serve(t, dir)
+	complete(r)
+	c := r.Agent("use leftish", e2e.Ours)
+	turn := e2e.Next(t, model)
+	turn.CallOwn("run_command", e2e.Object{"command": "export npm_config_registry=http://npm.example.org/; npm install --no-audit --no-fund --no-update-notifier leftish"})
+	q := c.Asked()
+	if !strings.HasPrefix(q.Text, "npm wants npm.example.org for `") || q.Always == nil || q.Always.Host != "npm.example.org" {
+		t.Errorf("the question: %+v", q)
+	}
+	c.Reply(q, "allow_session")
+	if turn = e2e.Next(t, model); !strings.Contains(turn.Result, "added 1 package") {
+		t.Errorf("npm says %s", turn.Result)
+	}
+	turn.CallOwn("run_tests", e2e.Object{"command": "npm test"})
+	if turn = e2e.Next(t, model); !strings.Contains(turn.Result, "leftish works") {
+		t.Errorf("the tests say %s", turn.Result)
+	}
+	turn.Say("It uses leftish.")
+	if reason, why, said := c.Stopped(1); reason != conversation.Done {
+		t.Fatalf("it ended by %s: %s: %s", reason, why, said)
+	}
+	asked := 0
+	for _, e := range c.History() {
+		if e.Kind == conversation.Asked {
+			asked++
+		}
+	}
+	if asked != 1 || len(r.Asked()) > 1 { // an editor without a pane for agents shows it, too
+		t.Errorf("the agent asks %d times, the editor %q", asked, r.Asked())
+	}
+	r.IsQueued("package-lock.json", "package.json")
+	var held []workspace.Held
+	e2e.Until(t, "no output is held", func() bool { held = r.HeldOutput(); return len(held) > 0 })
+	if len(held) != 1 || !slices.Equal(held[0].Names, []string{"node_modules"}) {
+		t.Errorf("the output: %+v", held)
+	}
+	if done := r.Accept(e2e.Object{}); len(done.Failed) > 0 {
+		t.Errorf("accepted: %+v", done)
+	}
+	e2e.Command[e2e.Object](r, "sidecar.review.output", e2e.Object{"action": "accept"})
+	if r.File("node_modules/leftish/i.js") != "module.exports = 'leftish works'" || !strings.Contains(r.File("package.json"), "leftish") {
+		t.Error("it is not on the disk")
 	}
 }
