@@ -61,12 +61,12 @@ func (c *conn) Write(b []byte) (int, error) {
 func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.closer.Do(func() {
+		c.end() // before it is looked at what is there to close, so that carry sees it otherwise
 		if up := c.up.Load(); up != nil {
 			_ = (*up).Close()
 		}
 		c.leave()
-		c.end()
-		c.aim(nil)
+		c.rest()
 	})
 	return err
 }
@@ -86,6 +86,17 @@ func (c *conn) rank() int64 {
 func (c *conn) aim(t *target) {
 	if old := c.to.Swap(t); old != nil && old.reach != nil {
 		c.of.tally.leave(old.reach)
+	}
+	if c.closed.Err() != nil {
+		c.rest()
+	}
+}
+
+// rest counts the connection no more as one to its host, whose name stays for what is still
+// said about it.
+func (c *conn) rest() {
+	if t := c.to.Load(); t != nil && t.reach != nil {
+		c.aim(&target{host: t.host, port: t.port})
 	}
 }
 
@@ -169,7 +180,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, copySize); return &b
 func (c *conn) carry(up net.Conn) (again bool) {
 	c.up.Store(&up)
 	defer up.Close() //nolint:errcheck // all was said
-	if c.of.ctx.Err() != nil {
+	if c.closed.Err() != nil { // while it was waited for: nobody else closes up
 		return false
 	}
 	stop := make(chan struct{})

@@ -195,6 +195,7 @@ func (g *Gate) Take(c Connection) {
 	})
 	conn.r = bufio.NewReaderSize(counted{conn}, readSize)
 	if !s.places.take(conn) {
+		conn.end()
 		_ = c.Conn.Close()
 		return
 	}
