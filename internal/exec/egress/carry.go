@@ -179,7 +179,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, copySize); return &b
 // then each of its requests is to be looked at.
 func (c *conn) carry(up net.Conn) (again bool) {
 	c.up.Store(&up)
-	defer up.Close() //nolint:errcheck // all was said
+	defer up.Close()           //nolint:errcheck // all was said
 	if c.closed.Err() != nil { // while it was waited for: nobody else closes up
 		return false
 	}

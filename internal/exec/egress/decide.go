@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -61,7 +62,7 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	at := shown(name, port)
 	known := hosts.Host{Name: name, Port: port}
 	listed := hosts.Find(net.Hosts, name, port)
-	if listed != nil {
+	if listed != nil && isHost(name) {
 		if known = *listed; !known.Ask {
 			return known, bySetting, nil
 		}
@@ -71,6 +72,8 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	}
 	advice := fmt.Sprintf("the user can list it in sidecar.sandbox.network as {\"host\": %q, \"private\": true}", at)
 	switch {
+	case !isHost(name): // also of what a pattern covers: the user's proxy may read it otherwise
+		return refuse("it is no name of a host")
 	case listed != nil:
 	case name == hosts.Localhost || strings.HasSuffix(name, "."+hosts.Localhost):
 		return refuse("it is this session's own; the machine's is reached at a port that sidecar.sandbox.network lists, such as %s", hosts.At(hosts.Localhost, port))
@@ -112,8 +115,17 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	return known, byPerson, nil
 }
 
+// isHost reports whether a text is a host's name, or an address.
+func isHost(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	return netaddr.IsName(name) || err == nil && ip.Zone() == ""
+}
+
 // shown is a host as people and rulings name it.
 func shown(name string, port int) string {
+	if !isHost(name) {
+		name = fmt.Sprintf("%+.100q", name) // it may be any bytes
+	}
 	if hosts.Usual(port) {
 		return name
 	}
