@@ -102,6 +102,9 @@ func (b *browsing) serve(w http.ResponseWriter, r *http.Request) {
 
 // wants is the host that a request is for.
 func (b *browsing) wants(r *http.Request) (name string, port int, err error) {
+	if r.URL.Opaque != "" { // it would go out as it is, and may be a whole address with another host
+		return "", 0, fmt.Errorf("%.100q is no address of HTTP", r.RequestURI)
+	}
 	if b.fixed != nil {
 		for _, asked := range []string{r.Host, r.URL.Host} {
 			name, port, err := hostPort(asked, httpPort)
@@ -150,6 +153,13 @@ func (b *browsing) request(w http.ResponseWriter, r *http.Request, name string, 
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", hosts.At(name, port), p.In.Host
+			if port != httpPort {
+				p.Out.Host = p.Out.URL.Host // the user's proxy goes by it, and a client may leave its port out
+			}
+			if !strings.EqualFold(p.Out.Header.Get("Upgrade"), "websocket") { // to HTTP/2 or TLS, where hosts are named anew
+				p.Out.Header.Del("Upgrade")
+				p.Out.Header.Del("Connection")
+			}
 		},
 		Transport: b.transport(h, name, port), FlushInterval: -1, ErrorLog: b.quiet, BufferPool: pool{},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -221,8 +231,8 @@ func (b *browsing) connect(w http.ResponseWriter, r *http.Request, name string, 
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	said, _ := ahead.Peek(ahead.Reader.Buffered()) // what the client said ahead of the answer
-	c.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(said)), counted{c}), readSize)
+	said, _ := ahead.Peek(ahead.Reader.Buffered()) // what the client said ahead of the answer; c.r may have more
+	c.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(said)), c.r), readSize)
 	if port == httpPort {
 		_, _ = io.WriteString(c, established)
 		s.g.in.add(c)
