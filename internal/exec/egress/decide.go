@@ -181,6 +181,26 @@ func (r *rulings) over(command int) {
 	delete(r.silent, command)
 }
 
+// over forgets what holds for a command alone, and closes its connections: a process of
+// another command may have them.
+func (s *state) over(command int) {
+	s.ruling.over(command)
+	for _, c := range s.places.list() {
+		s.outlived(c)
+	}
+}
+
+// outlived closes a connection that was allowed for a command alone, if that has ended.
+func (s *state) outlived(c *conn) {
+	t := c.to.Load()
+	if t == nil || t.command == 0 {
+		return
+	}
+	if _, decided := s.ruling.find(t.command, t.String()); !decided {
+		_ = c.Close()
+	}
+}
+
 // tell notes a sentence for the result of a command.
 func (r *rulings) tell(command int, text string) {
 	r.mu.Lock()
@@ -209,7 +229,7 @@ func (s *state) reach(ctx context.Context, c *conn, name string, port int) (net.
 	if err != nil {
 		return nil, s.failed(ctx, c, by, err)
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	return up, nil
 }
 

@@ -164,7 +164,7 @@ func (g *Gate) Said(session string, command int) (said []string) {
 // Over says that a command has ended: what was allowed for it alone is not any more.
 func (g *Gate) Over(session string, command int) {
 	for _, s := range g.named(session) {
-		s.ruling.over(command)
+		s.over(command)
 	}
 }
 

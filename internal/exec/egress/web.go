@@ -149,7 +149,7 @@ func (b *browsing) request(w http.ResponseWriter, r *http.Request, name string, 
 		refuse(w, err)
 		return
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", hosts.At(name, port), p.In.Host
@@ -245,7 +245,7 @@ func (b *browsing) connect(w http.ResponseWriter, r *http.Request, name string, 
 		_ = c.Close()
 		return
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	_, _ = io.WriteString(c, established)
 	if c.carry(up) {
 		s.g.in.add(c)
