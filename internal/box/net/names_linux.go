@@ -171,7 +171,7 @@ func (n *names) accept(l net.Listener, a Arrival, of *named) {
 // hand sends a connection to the server.
 func (n *names) hand(c *net.TCPConn, a Arrival) {
 	defer c.Close() //nolint:errcheck // the server has another one
-	a.From = c.RemoteAddr().(*net.TCPAddr).Port
+	a.From, a.To = c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort()
 	data, err := json.Marshal(a)
 	if err != nil {
 		return

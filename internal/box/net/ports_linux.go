@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,16 +106,19 @@ func sockets(pid int, f func(socket string) bool) bool {
 
 // Client finds out which process of the namespace made a connection.
 func (n *Network) Client(a Arrival) Client {
-	f, err := os.Open("/proc/" + strconv.Itoa(n.Pid()) + "/net/tcp")
-	if err != nil {
-		return Client{}
-	}
-	defer f.Close()
-	port, socket := fmt.Sprintf(":%04X", a.From), ""
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if w := strings.Fields(s.Text()); len(w) >= 10 && strings.HasSuffix(w[1], port) && w[9] != "0" && w[3] != listens {
-			socket = w[9]
+	// Both ends tell: the same port may be another program's at another address.
+	from, to, socket := inProc(a.From), inProc(a.To), ""
+	for _, name := range []string{"tcp", "tcp6"} { // where sockets are for both
+		f, err := os.Open("/proc/" + strconv.Itoa(n.Pid()) + "/net/" + name)
+		if err != nil {
+			continue
 		}
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if w := strings.Fields(s.Text()); len(w) >= 10 && strings.HasSuffix(w[1], from) && strings.HasSuffix(w[2], to) && w[9] != "0" {
+				socket = w[9]
+			}
+		}
+		f.Close()
 	}
 	if socket == "" {
 		return Client{}
@@ -138,6 +142,13 @@ func (n *Network) Client(a Arrival) Client {
 		}
 	}
 	return c
+}
+
+// inProc is an address of IPv4 with a port as /proc/net/tcp has it, and the end of what tcp6 has.
+func inProc(a netip.AddrPort) string {
+	b := a.Addr().Unmap().AsSlice()
+	slices.Reverse(b)
+	return fmt.Sprintf("%X:%04X", b, a.Port())
 }
 
 // owner is a process of the namespace that has a socket; 0: none is found.
