@@ -52,8 +52,18 @@ func (c *conn) inspect() error {
 		return c.named(gitHost(c.r))
 	case isWord(first[0]), isBlank(first[0]):
 		return c.plain()
+	case first[0] >= 0x80 || first[0] >= tlsFirst && first[0] <= tlsLast:
+		if b, err := c.r.Peek(4); err == nil && beginsOddly(b) {
+			return errors.New("its TLS does not begin with the name of a host")
+		}
 	}
 	return nil
+}
+
+// beginsOddly reports whether a client begins TLS as servers accept it, and clients don't: with
+// another record than the handshake's, or a first message in the form of SSL 2.
+func beginsOddly(b []byte) bool {
+	return b[0] <= tlsLast && b[1] == 3 || b[0] >= 0x80 && b[2] == 1 && b[3] == 3
 }
 
 // named compares the name that a client says with that of its host.
@@ -120,7 +130,9 @@ func (c *conn) line(start int) error {
 var errHTTP = errors.New("it speaks HTTP")
 
 const (
+	tlsFirst     = 0x14 // of the kinds of records
 	tlsHandshake = 0x16
+	tlsLast      = 0x18
 	maxHello     = 4 // records of TLS
 )
 
