@@ -26,7 +26,8 @@ func (n *Network) Listening() []Listener {
 	proc := "/proc/" + strconv.Itoa(n.Pid())
 	ports := map[int]string{} // sockets by ports
 	ours := map[string]bool{}
-	sockets(n.Pid(), func(socket string) bool {
+	left := maxLooked
+	sockets(n.Pid(), &left, func(socket string) bool {
 		ours[socket] = true
 		return true
 	})
@@ -75,6 +76,7 @@ func (n *Network) each(f func(pid int, socket, program string) bool) {
 	if err != nil {
 		return
 	}
+	left := maxLooked
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {
 		if at, err := os.Readlink(proc + "/ns/net"); err != nil || at != space {
@@ -85,27 +87,39 @@ func (n *Network) each(f func(pid int, socket, program string) bool) {
 			continue
 		}
 		name, _ := os.ReadFile(proc + "/comm")
-		if !sockets(pid, func(socket string) bool { return f(pid, socket, visible(strings.TrimSuffix(string(name), "\n"))) }) {
+		if !sockets(pid, &left, func(socket string) bool { return f(pid, socket, visible(strings.TrimSuffix(string(name), "\n"))) }) {
 			return
 		}
 	}
 }
 
-// sockets calls f for each socket of a process, until it says false.
-func sockets(pid int, f func(socket string) bool) bool {
+// maxLooked bounds how many descriptors are looked at for one socket: the programs of a session
+// may have millions.
+const maxLooked = 1 << 15
+
+// sockets calls f for each socket of a process, until it says false or enough was looked at.
+func sockets(pid int, left *int, f func(socket string) bool) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	fds, _ := os.ReadDir(dir)
+	d, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer d.Close()
+	fds, _ := d.Readdirnames(*left)
+	*left -= len(fds)
 	for _, fd := range fds {
-		target, _ := os.Readlink(dir + fd.Name())
+		target, _ := os.Readlink(dir + fd)
 		if socket, ok := strings.CutPrefix(target, "socket:["); ok && !f(strings.TrimSuffix(socket, "]")) {
 			return false
 		}
 	}
-	return true
+	return *left > 0
 }
 
 // Client finds out which process of the namespace made a connection.
 func (n *Network) Client(a Arrival) Client {
+	n.finding.Lock() // one at a time: a program may have many connections
+	defer n.finding.Unlock()
 	// Both ends tell: the same port may be another program's at another address.
 	from, to, socket := inProc(a.From), inProc(a.To), ""
 	for _, name := range []string{"tcp", "tcp6"} { // where sockets are for both

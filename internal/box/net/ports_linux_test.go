@@ -77,3 +77,26 @@ func TestClient(t *testing.T) {
 		t.Errorf("that of a socket for both is that of %+v", got)
 	}
 }
+
+// TestManyDescriptors: no more of them are looked at for a socket than are left to look at, and
+// where they are not enough the socket is nobody's.
+func TestManyDescriptors(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 50 {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+	}
+	for left, all := range map[int]bool{10: false, maxLooked: true} {
+		before, seen := left, 0
+		if got := sockets(os.Getpid(), &left, func(string) bool { seen++; return true }); got != all || (seen > 0) != all && seen > before || before-left > before {
+			t.Errorf("with %d: %v, %d looked at, %d sockets", before, got, before-left, seen)
+		}
+	}
+}
