@@ -192,7 +192,7 @@ func (s *state) maySend(c *conn, t *target, sent, all int64) error {
 	return errSends
 }
 
-const copySize = 256 << 10
+const copySize = 64 << 10 // of which each connection has two
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, copySize); return &b }}
 

@@ -65,7 +65,7 @@ type connKey struct{}
 func newWeb(g *Gate) *http.Server {
 	quiet := log.New(io.Discard, "", 0) // nothing that a client says comes to the server's log
 	return &http.Server{
-		ReadHeaderTimeout: speakIn, IdleTimeout: idleFor, ErrorLog: quiet, MaxHeaderBytes: 256 << 10,
+		ReadHeaderTimeout: speakIn, IdleTimeout: idleFor, ErrorLog: quiet, MaxHeaderBytes: 64 << 10,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			one := c.(*conn) //nolint:forcetypeassert // nothing else comes
 			return context.WithValue(ctx, connKey{}, &browsing{c: one, quiet: quiet, fixed: one.to.Load()})
