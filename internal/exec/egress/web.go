@@ -102,6 +102,9 @@ func (b *browsing) serve(w http.ResponseWriter, r *http.Request) {
 
 // wants is the host that a request is for.
 func (b *browsing) wants(r *http.Request) (name string, port int, err error) {
+	if r.Method == http.MethodTrace { // the user's proxy would answer with its password
+		return "", 0, errors.New("TRACE is not carried")
+	}
 	if r.URL.Opaque != "" { // it would go out as it is, and may be a whole address with another host
 		return "", 0, fmt.Errorf("%.100q is no address of HTTP", r.RequestURI)
 	}
