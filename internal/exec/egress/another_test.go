@@ -152,6 +152,9 @@ func TestUpgrades(t *testing.T) {
 			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a.example.org\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: %s\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n", kind)
 			in := bufio.NewReader(conn)
 			a, err := http.ReadResponse(in, nil)
+			if err == nil {
+				defer a.Body.Close()
+			}
 			if err != nil || (a.StatusCode == http.StatusSwitchingProtocols) != ok {
 				t.Fatal(a, err)
 			}

@@ -64,6 +64,7 @@ func TestUploadsInPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = io.Copy(io.Discard, a.Body)
+		a.Body.Close()
 	}
 	questions := func(r *rig) (n int) {
 		r.mu.Lock()
