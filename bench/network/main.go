@@ -53,7 +53,6 @@ func main() {
 type listed []hosts.Host
 
 func (l listed) Network(string) hosts.Network                            { return hosts.Network{Hosts: l} }
-func (listed) Model(string, string) bool                                 { return false }
 func (listed) Idle(string, string) bool                                  { return false }
 func (listed) MayReach(context.Context, dispatch.Reach) dispatch.Reached { return dispatch.Reached{} }
 

@@ -19,9 +19,9 @@ func (p Profile) Reaches(env []string) (list []hosts.Host) {
 	if !p.Network {
 		return nil
 	}
-	for _, text := range p.Hosts {
+	for _, text := range slices.Concat(p.Hosts, p.Also) {
 		if h, err := hosts.Parse(text); err == nil {
-			h.Private = h.Name == hosts.Localhost
+			h.Private, h.Uploads = h.Name == hosts.Localhost, slices.Contains(p.Hosts, text)
 			list = append(list, h)
 		}
 	}
@@ -100,11 +100,12 @@ func ofURL(text string) (h hosts.Host, ok bool) {
 	if ip, err := netip.ParseAddr(name); err == nil && ip.IsLoopback() {
 		name = hosts.Localhost
 	}
-	h = hosts.Host{Name: name, Private: true}
-	if name == hosts.Localhost || !hosts.Usual(port) {
-		h.Port = port
+	if port == 0 { // no address of the web
+		return h, false
 	}
-	return h, h.Check() == nil
+	// At that port alone: it is unasked, in the user's own network, and any amount may go there.
+	h = hosts.Host{Name: name, Port: port, Private: true, Uploads: true}
+	return h, h.Check() == nil && !strings.HasPrefix(name, "*")
 }
 
 // names are hosts for people.

@@ -19,10 +19,10 @@ func TestReachesBySettings(t *testing.T) {
 	for _, c := range []struct{ profile, file, text, want string }{
 		{"codex", ".codex/config.toml", "[model_providers.x]\nbase_url = \"http://127.0.0.1:11434/v1\" # mine\n", "localhost:11434"},
 		{"opencode", ".config/opencode/opencode.json", `{"$schema": "https://schema.example.org/x", "provider": {"x": {"options": {"baseURL":"https://model.corp:8443/v1"}}}}`, "model.corp:8443"},
-		{"claude", ".claude/settings.json", `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.corp"}}`, "gateway.corp"},
+		{"claude", ".claude/settings.json", `{"env": {"ANTHROPIC_BASE_URL": "https://gateway.corp"}}`, "gateway.corp:443"},
 		{"qwen", ".qwen/.env", "OPENAI_BASE_URL='http://10.0.0.7:8000/v1'\n", "10.0.0.7:8000"},
-		{"aider", ".aider.conf.yml", "openai-api-base: https://model.corp/v1\nsite: https://site.example.org\n", "model.corp"},
-		{"aider", ".aider.conf.yml", "openai_api_base: https://model.corp/v1\n", "model.corp"},
+		{"aider", ".aider.conf.yml", "openai-api-base: https://model.corp/v1\nsite: https://site.example.org\n", "model.corp:443"},
+		{"aider", ".aider.conf.yml", "openai_api_base: https://model.corp/v1\n", "model.corp:443"},
 	} {
 		name := filepath.Join(home, c.file)
 		if err := ownfile.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -32,7 +32,7 @@ func TestReachesBySettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Find(all, c.profile, "")
-		got := fmt.Sprint(p.Reaches(nil)[len(p.Hosts):])
+		got := fmt.Sprint(p.Reaches(nil)[len(p.Hosts)+len(p.Also):])
 		if got != "["+c.want+"]" {
 			t.Errorf("%s: it reaches %s besides, want %s", c.file, got, c.want)
 		}
@@ -56,11 +56,13 @@ func TestReaches(t *testing.T) {
 		want    string
 	}{
 		"known":               {"codex", nil, "[api.openai.com chatgpt.com auth.openai.com]"},
-		"a URL":               {"codex", []string{"OPENAI_BASE_URL=https://Model.Corp/v1"}, "[api.openai.com chatgpt.com auth.openai.com model.corp]"},
+		"a URL":               {"codex", []string{"OPENAI_BASE_URL=https://Model.Corp/v1"}, "[api.openai.com chatgpt.com auth.openai.com model.corp:443]"},
 		"with a port":         {"codex", []string{"OPENAI_BASE_URL=http://model.corp:8080"}, "[api.openai.com chatgpt.com auth.openai.com model.corp:8080]"},
 		"on this machine":     {"codex", []string{"OPENAI_BASE_URL=http://127.0.0.1:4000/v1"}, "[api.openai.com chatgpt.com auth.openai.com localhost:4000]"},
 		"on this machine, v6": {"codex", []string{"OPENAI_BASE_URL=http://[::1]:4000/v1"}, "[api.openai.com chatgpt.com auth.openai.com localhost:4000]"},
 		"another's variable":  {"codex", []string{"ANTHROPIC_BASE_URL=http://other.corp"}, "[api.openai.com chatgpt.com auth.openai.com]"},
+		"of another kind":     {"codex", []string{"OPENAI_BASE_URL=ssh://model.corp"}, "[api.openai.com chatgpt.com auth.openai.com]"},
+		"a pattern":           {"codex", []string{"OPENAI_BASE_URL=https://*.corp"}, "[api.openai.com chatgpt.com auth.openai.com]"},
 		"no address":          {"codex", []string{"OPENAI_BASE_URL=://x y"}, "[api.openai.com chatgpt.com auth.openai.com]"},
 		"none":                {"goose", nil, "[]"},
 		"the user's":          {"aider", nil, "[model.corp]"},

@@ -30,7 +30,8 @@ type Profile struct {
 	Env      []string // variables that it gets besides those of every command
 	Runs     []string // those of Env that name a program which it starts
 	Network  bool     // it reaches hosts; where sessions have no network of their own, any
-	Hosts    []string // that it reaches: its model's, and where it signs in; as the setting sandbox.network has them
+	Hosts    []string // of its model, as the setting sandbox.network has them
+	Also     []string // others that it reaches, to sign in and the like
 	Idle     []string // hosts that it asks of its own accord, for updates and the like, and works without: they are refused without a question
 	URLs     []string // those of Env that say where its model is
 	ACP      []string // arguments with which it, or its adapter, speaks the Agent Client Protocol; nil: it can't be driven
@@ -58,12 +59,16 @@ const (
 	openAIURL     = "OPENAI_BASE_URL"
 )
 
-// Hosts of models, and those where agents sign in to them.
+// Hosts of models, to which any amount may be sent, and others of their makers.
 var (
-	anthropicHosts = []string{"api.anthropic.com", "claude.ai", "platform.claude.com", "console.anthropic.com", "statsig.anthropic.com"}
-	openAIHosts    = []string{"api.openai.com", "chatgpt.com", "auth.openai.com"}
-	googleHosts    = []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "aiplatform.googleapis.com", "*.aiplatform.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com", "play.googleapis.com"}
+	anthropicHosts = []string{"api.anthropic.com"}
+	openAIHosts    = []string{"api.openai.com", "chatgpt.com"}
+	googleHosts    = []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "aiplatform.googleapis.com", "*.aiplatform.googleapis.com"}
 	modelHosts     = slices.Concat(anthropicHosts, openAIHosts, googleHosts, []string{"openrouter.ai"})
+
+	ofAnthropic = []string{"claude.ai", "platform.claude.com", "console.anthropic.com", "statsig.anthropic.com"}
+	ofOpenAI    = []string{"auth.openai.com"}
+	ofGoogle    = []string{"oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com", "play.googleapis.com"}
 )
 
 var claudeEnv = []string{anthropicKey, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "IS_SANDBOX", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"}
@@ -149,12 +154,12 @@ var (
 // which can't be set up in ours. Gemini CLI takes a file that we say is missing for
 // one that can't be read.
 var builtin = []Profile{
-	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, Idle: []string{"storage.googleapis.com", "downloads.claude.ai"}, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
-	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, Idle: []string{"github.com", "api.github.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
-	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
-	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Hosts: slices.Concat([]string{"opencode.ai", "models.dev"}, modelHosts), Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
-	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Hosts: []string{"github.com", "api.github.com", "api.githubcopilot.com", "*.githubcopilot.com"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
-	crush.row(Profile{Name: "crush", Title: "Crush", Program: "crush", Hosts: slices.Concat([]string{"catwalk.charm.sh"}, modelHosts), Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}}),
+	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, Also: ofAnthropic, Idle: []string{"storage.googleapis.com", "downloads.claude.ai"}, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
+	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, Also: ofOpenAI, Idle: []string{"github.com", "api.github.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
+	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, Also: ofGoogle, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
+	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Hosts: slices.Concat([]string{"opencode.ai"}, modelHosts), Also: []string{"models.dev"}, Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
+	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Hosts: []string{"api.githubcopilot.com", "*.githubcopilot.com"}, Also: []string{"github.com", "api.github.com"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
+	crush.row(Profile{Name: "crush", Title: "Crush", Program: "crush", Hosts: modelHosts, Also: []string{"catwalk.charm.sh"}, Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}}),
 	goose.row(Profile{Name: "goose", Title: "goose", Program: "goose", Hosts: modelHosts, Env: []string{anthropicKey, openAIKey, openRouterKey, "GOOGLE_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"session", "--resume"}}),
 	aider.row(Profile{Name: "aider", Title: "Aider", Program: "aider", Hosts: modelHosts, URLs: []string{"OPENAI_API_BASE"}, Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey, "OPENAI_API_BASE"}, Resume: []string{"--restore-chat-history"}}),
 	cursor.row(Profile{Name: "cursor-agent", Title: "Cursor CLI", Program: "cursor-agent", Hosts: []string{"cursor.com", "*.cursor.sh", "*.cursor.com"}, Env: []string{"CURSOR_API_KEY"}, ACP: []string{"acp"}, Resume: []string{"resume"}}),
@@ -196,7 +201,7 @@ func All(set *config.Settings) []Profile {
 			}
 		}
 		if a.Hosts != nil {
-			p.Hosts, p.Network = a.Hosts, true
+			p.Hosts, p.Also, p.Network = a.Hosts, nil, true
 		}
 		if a.Network != nil {
 			p.Network = *a.Network

@@ -1,6 +1,9 @@
 package net
 
-import "net"
+import (
+	"net"
+	"net/netip"
+)
 
 // Names says where the names of hosts lead in a namespace: each has an address of its own
 // there, and what is dialled comes to the server.
@@ -16,10 +19,11 @@ const ProxyPort = 61080
 // Arrival is a connection from a namespace: to a host by its name and a port, to the place
 // of the proxy, or to a port of the machine's localhost.
 type Arrival struct {
-	Name  string `json:",omitempty"` // in lower case, without a full stop at its end
-	Port  int    `json:",omitempty"`
-	Proxy bool   `json:",omitempty"`
-	From  int    // the client's port in the namespace
+	Name  string         `json:",omitempty"` // in lower case, without a full stop at its end
+	Port  int            `json:",omitempty"`
+	Proxy bool           `json:",omitempty"`
+	From  netip.AddrPort // the client's end in the namespace
+	To    netip.AddrPort // the other one
 }
 
 // Process is one of the machine's.

@@ -73,6 +73,8 @@ func (n *names) set(want Names, to *os.File) error {
 			n.to = nil
 			return err
 		}
+	} else if to != nil {
+		n.to = to // the server begins anew, after a port that it could not have
 	}
 	n.ports = want.Ports
 	for _, one := range n.of {
@@ -171,7 +173,7 @@ func (n *names) accept(l net.Listener, a Arrival, of *named) {
 // hand sends a connection to the server.
 func (n *names) hand(c *net.TCPConn, a Arrival) {
 	defer c.Close() //nolint:errcheck // the server has another one
-	a.From = c.RemoteAddr().(*net.TCPAddr).Port
+	a.From, a.To = c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort()
 	data, err := json.Marshal(a)
 	if err != nil {
 		return
@@ -180,8 +182,11 @@ func (n *names) hand(c *net.TCPConn, a Arrival) {
 	if err != nil {
 		return
 	}
+	n.mu.Lock()
+	to := n.to
+	n.mu.Unlock()
 	_ = raw.Control(func(fd uintptr) {
-		_ = unix.Sendmsg(int(n.to.Fd()), data, unix.UnixRights(int(fd)), nil, unix.MSG_NOSIGNAL)
+		_ = unix.Sendmsg(int(to.Fd()), data, unix.UnixRights(int(fd)), nil, unix.MSG_NOSIGNAL)
 	})
 }
 

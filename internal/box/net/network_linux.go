@@ -23,6 +23,7 @@ type Network struct {
 	conn *net.UnixConn
 	gone chan struct{} // closed when the resident has ended
 
+	finding sync.Mutex
 	serving sync.Mutex
 	serves  bool // names lead to the server
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,8 @@ func (n *Network) Listening() []Listener {
 	proc := "/proc/" + strconv.Itoa(n.Pid())
 	ports := map[int]string{} // sockets by ports
 	ours := map[string]bool{}
-	sockets(n.Pid(), func(socket string) bool {
+	left := maxLooked
+	sockets(n.Pid(), &left, func(socket string) bool {
 		ours[socket] = true
 		return true
 	})
@@ -74,6 +76,7 @@ func (n *Network) each(f func(pid int, socket, program string) bool) {
 	if err != nil {
 		return
 	}
+	left := maxLooked
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {
 		if at, err := os.Readlink(proc + "/ns/net"); err != nil || at != space {
@@ -84,37 +87,52 @@ func (n *Network) each(f func(pid int, socket, program string) bool) {
 			continue
 		}
 		name, _ := os.ReadFile(proc + "/comm")
-		if !sockets(pid, func(socket string) bool { return f(pid, socket, visible(strings.TrimSuffix(string(name), "\n"))) }) {
+		if !sockets(pid, &left, func(socket string) bool { return f(pid, socket, visible(strings.TrimSuffix(string(name), "\n"))) }) {
 			return
 		}
 	}
 }
 
-// sockets calls f for each socket of a process, until it says false.
-func sockets(pid int, f func(socket string) bool) bool {
+// maxLooked bounds how many descriptors are looked at for one socket: the programs of a session
+// may have millions.
+const maxLooked = 1 << 15
+
+// sockets calls f for each socket of a process, until it says false or enough was looked at.
+func sockets(pid int, left *int, f func(socket string) bool) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	fds, _ := os.ReadDir(dir)
+	d, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer d.Close()
+	fds, _ := d.Readdirnames(*left)
+	*left -= len(fds)
 	for _, fd := range fds {
-		target, _ := os.Readlink(dir + fd.Name())
+		target, _ := os.Readlink(dir + fd)
 		if socket, ok := strings.CutPrefix(target, "socket:["); ok && !f(strings.TrimSuffix(socket, "]")) {
 			return false
 		}
 	}
-	return true
+	return *left > 0
 }
 
 // Client finds out which process of the namespace made a connection.
 func (n *Network) Client(a Arrival) Client {
-	f, err := os.Open("/proc/" + strconv.Itoa(n.Pid()) + "/net/tcp")
-	if err != nil {
-		return Client{}
-	}
-	defer f.Close()
-	port, socket := fmt.Sprintf(":%04X", a.From), ""
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if w := strings.Fields(s.Text()); len(w) >= 10 && strings.HasSuffix(w[1], port) && w[9] != "0" && w[3] != listens {
-			socket = w[9]
+	n.finding.Lock() // one at a time: a program may have many connections
+	defer n.finding.Unlock()
+	// Both ends tell: the same port may be another program's at another address.
+	from, to, socket := inProc(a.From), inProc(a.To), ""
+	for _, name := range []string{"tcp", "tcp6"} { // where sockets are for both
+		f, err := os.Open("/proc/" + strconv.Itoa(n.Pid()) + "/net/" + name)
+		if err != nil {
+			continue
 		}
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if w := strings.Fields(s.Text()); len(w) >= 10 && strings.HasSuffix(w[1], from) && strings.HasSuffix(w[2], to) && w[9] != "0" {
+				socket = w[9]
+			}
+		}
+		f.Close()
 	}
 	if socket == "" {
 		return Client{}
@@ -139,6 +157,13 @@ func (n *Network) Client(a Arrival) Client {
 		}
 	}
 	return c
+}
+
+// inProc is an address of IPv4 with a port as /proc/net/tcp has it, and the end of what tcp6 has.
+func inProc(a netip.AddrPort) string {
+	b := a.Addr().Unmap().AsSlice()
+	slices.Reverse(b)
+	return fmt.Sprintf("%X:%04X", b, a.Port())
 }
 
 // owner is a process of the namespace that has a socket; 0: none is found.

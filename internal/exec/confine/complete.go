@@ -27,7 +27,7 @@ func (c *Confiner) Complete(ctx context.Context, use effects.Use) []effects.Cond
 	set := c.o.Settings.Now()
 	return []effects.Condition{
 		fullSandbox(level, err), wholeWorld(c, set, use), holds("git", "commits, references and output stay in the session"),
-		noWayOut(c), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(payer(c, use.Session), use.Background),
+		noWayOut(c, use.Session), noSockets(&c.sockets, inView(ctx, c, set, c.o.Folders)), noSecrets(ctx, c, level, use), c.spending.bounds(payer(c, use.Session), use.Background),
 	}
 }
 
@@ -71,12 +71,12 @@ func wholeWorld(c *Confiner, set *config.Settings, use effects.Use) effects.Cond
 	return holds(name, map[bool]string{true: "an overlay", false: "a copy"}[what == worldOverlay]+" of every folder, whose changes wait for review")
 }
 
-func noWayOut(c *Confiner) effects.Condition {
+func noWayOut(c *Confiner, session string) effects.Condition {
 	const name = "network"
 	if own, why := c.OwnNetwork(); !own {
 		return fails(name, "%s", why)
 	}
-	n := c.o.Settings.Now().Network(c.o.Folders)
+	n := c.exits.Network(session) // with the hosts of an agent that runs there
 	if !n.Ask && len(n.Hosts) == 0 {
 		return holds(name, "a localhost of the session, without a way out")
 	}

@@ -51,7 +51,7 @@ func newExits(o Options) *exits {
 	return w
 }
 
-// Network implements egress.Sessions, as does Model.
+// Network implements egress.Sessions.
 func (w *exits) Network(session string) hosts.Network {
 	n := w.o.Settings.Now().Network(w.o.Folders)
 	w.mu.Lock()
@@ -60,14 +60,6 @@ func (w *exits) Network(session string) hosts.Network {
 		n.Hosts = append(n.Hosts, a.hosts...)
 	}
 	return n
-}
-
-func (w *exits) Model(session, host string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.agents[session], func(a agentHosts) bool {
-		return slices.ContainsFunc(a.hosts, func(h hosts.Host) bool { return h.Name == host })
-	})
 }
 
 // Idle implements egress.Sessions.

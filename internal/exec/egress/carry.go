@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/decisions"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
 // conn is a client's connection.
@@ -27,7 +28,9 @@ type conn struct {
 	to     atomic.Pointer[target] // nil: the client has not said it yet
 	spoke  atomic.Bool            // the client has said something
 	at     atomic.Int64           // when something was moved last, in nanoseconds since 1970
-	sent   atomic.Int64
+	sent   atomic.Int64           // to the host that it is for
+	early  atomic.Int64           // before that was reached, which is little: it is looked at
+	was    string                 // the host that was reached last
 	closer sync.Once
 	closed context.Context //nolint:containedctx // ends with the connection
 	end    context.CancelFunc
@@ -38,8 +41,10 @@ type conn struct {
 type target struct {
 	host    string
 	port    int
-	uploads bool   // any amount may be sent
-	reach   *reach // nil: it is not reached yet
+	uploads bool          // any amount may be sent
+	all     *atomic.Int64 // what the session has sent to it
+	command int           // for which alone it was allowed; 0: for none
+	reach   *reach        // nil: it is not reached yet
 }
 
 func (t *target) String() string { return shown(t.host, t.port) }
@@ -61,12 +66,12 @@ func (c *conn) Write(b []byte) (int, error) {
 func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.closer.Do(func() {
+		c.end() // before it is looked at what is there to close, so that carry sees it otherwise
 		if up := c.up.Load(); up != nil {
 			_ = (*up).Close()
 		}
 		c.leave()
-		c.end()
-		c.aim(nil)
+		c.rest()
 	})
 	return err
 }
@@ -87,14 +92,41 @@ func (c *conn) aim(t *target) {
 	if old := c.to.Swap(t); old != nil && old.reach != nil {
 		c.of.tally.leave(old.reach)
 	}
+	if c.closed.Err() != nil {
+		c.rest()
+	}
+}
+
+// rest counts the connection no more as one to its host, whose name stays for what is still
+// said about it.
+func (c *conn) rest() {
+	if t := c.to.Load(); t != nil && t.reach != nil {
+		c.aim(&target{host: t.host, port: t.port})
+	}
+}
+
+// to is a host that was reached.
+func (s *state) to(h hosts.Host, name string, port int) target {
+	return target{host: name, port: port, uploads: h.Uploads, all: s.tally.sent(h.Name)}
 }
 
 // reached counts the connection as one to its host.
 func (c *conn) reached(t target, by string) {
 	client := c.client()
 	t.reach = c.of.tally.join(decisions.Reach{Session: c.of.session, Host: t.String(), Program: client.Program, Line: client.Line, By: by}, client.Command)
-	t.reach.sent.Add(c.sent.Swap(0))
+	if at := t.String(); c.was != at { // else it is one more request
+		c.was = at
+		c.sent.Store(0)
+	}
+	early := c.early.Swap(0)
+	t.reach.sent.Add(early)
+	t.all.Add(early)
+	c.sent.Add(early)
+	if by == byPerson {
+		t.command = client.Command
+	}
 	c.aim(&t)
+	c.of.outlived(c)
 }
 
 // How much is sent to a host that is not the agent's model before a person is asked once
@@ -117,12 +149,13 @@ func (r counted) Read(b []byte) (int, error) {
 		c.moved()
 		t := c.to.Load()
 		if t == nil || t.reach == nil {
-			c.sent.Add(int64(n)) // which is little: it is looked at
+			c.early.Add(int64(n))
 			return n, err
 		}
-		sent, all := c.sent.Add(int64(n)), t.reach.sent.Add(int64(n))
+		t.reach.sent.Add(int64(n))
+		sent, all := c.sent.Add(int64(n)), t.all.Add(int64(n))
 		if (sent > sendsAlone || all > sendsInAll) && !t.uploads {
-			if err := c.of.maySend(c, t, sent); err != nil {
+			if err := c.of.maySend(c, t, sent, all); err != nil {
 				return 0, err
 			}
 		}
@@ -131,7 +164,7 @@ func (r counted) Read(b []byte) (int, error) {
 }
 
 // maySend asks whether a client may send more.
-func (s *state) maySend(c *conn, t *target, sent int64) error {
+func (s *state) maySend(c *conn, t *target, sent, all int64) error {
 	s.ruling.asking.Lock()
 	defer s.ruling.asking.Unlock()
 	at := t.String()
@@ -139,8 +172,8 @@ func (s *state) maySend(c *conn, t *target, sent int64) error {
 	may, decided := s.ruling.sending[at]
 	s.ruling.mu.Unlock()
 	client := c.client()
-	if !decided {
-		a := s.g.o.People.MayReach(s.ctx, dispatch.Reach{Session: s.session, Host: at, Program: client.Program, Line: client.Line, Sent: sent})
+	if !decided && s.ruling.mayAsk() {
+		a := s.g.o.People.MayReach(s.ctx, dispatch.Reach{Session: s.session, Host: at, Program: client.Program, Line: client.Line, Sent: max(sent, all)})
 		may = a.Allow
 		if a.Person && s.ctx.Err() == nil {
 			s.ruling.mu.Lock()
@@ -159,7 +192,7 @@ func (s *state) maySend(c *conn, t *target, sent int64) error {
 	return errSends
 }
 
-const copySize = 256 << 10
+const copySize = 64 << 10 // of which each connection has two
 
 // pool has the buffers of copies.
 type pool struct{ sync.Pool }
@@ -179,8 +212,8 @@ func (p *pool) Put(b []byte) { p.Pool.Put(&b) }
 // then each of its requests is to be looked at.
 func (c *conn) carry(up net.Conn) (again bool) {
 	c.up.Store(&up)
-	defer up.Close() //nolint:errcheck // all was said
-	if c.of.ctx.Err() != nil {
+	defer up.Close()           //nolint:errcheck // all was said
+	if c.closed.Err() != nil { // while it was waited for: nobody else closes up
 		return false
 	}
 	stop := make(chan struct{})
@@ -189,6 +222,7 @@ func (c *conn) carry(up net.Conn) (again bool) {
 	done := make(chan error, 1)
 	go func() {
 		err := c.speak(up)
+		done <- err // before the host's connection ends of it
 		switch {
 		case errors.Is(err, errHTTP):
 			_ = up.Close()
@@ -197,18 +231,18 @@ func (c *conn) carry(up net.Conn) (again bool) {
 		default:
 			halfClose(up)
 		}
-		done <- err
 	}()
 	heard := c.copy(c, up)
-	if !heard { // it may be the end that speak made
-		if errors.Is(<-done, errHTTP) {
+	select {
+	case err := <-done: // it may be the end that speak made
+		if !heard && errors.Is(err, errHTTP) {
 			return true
 		}
 		halfClose(c.Conn)
-		return false
+	default:
+		halfClose(c.Conn)
+		<-done
 	}
-	halfClose(c.Conn)
-	<-done
 	return false
 }
 
@@ -288,12 +322,26 @@ type tally struct {
 
 	mu  sync.Mutex
 	all map[string]*reach
-	no  map[string]bool // refusals that are written down
+	to  map[string]*atomic.Int64 // bytes that the session has sent, by hosts and patterns
+	no  map[string]bool          // refusals that are written down
 }
 
 // settles is how long none of a host's connections is open before what they moved is written
 // down.
 const settles = time.Second
+
+// sent counts what the session sends to a host, or to all of a pattern, whoever does.
+func (t *tally) sent(host string) *atomic.Int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.to == nil {
+		t.to = map[string]*atomic.Int64{}
+	}
+	if t.to[host] == nil {
+		t.to[host] = new(atomic.Int64)
+	}
+	return t.to[host]
+}
 
 func (t *tally) join(r decisions.Reach, command int) *reach {
 	t.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -61,7 +62,7 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	at := shown(name, port)
 	known := hosts.Host{Name: name, Port: port}
 	listed := hosts.Find(net.Hosts, name, port)
-	if listed != nil {
+	if listed != nil && isHost(name) {
 		if known = *listed; !known.Ask {
 			return known, bySetting, nil
 		}
@@ -71,6 +72,8 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	}
 	advice := fmt.Sprintf("the user can list it in sidecar.sandbox.network as {\"host\": %q, \"private\": true}", at)
 	switch {
+	case !isHost(name): // also of what a pattern covers: the user's proxy may read it otherwise
+		return refuse("it is no name of a host")
 	case listed != nil:
 	case name == hosts.Localhost || strings.HasSuffix(name, "."+hosts.Localhost):
 		return refuse("it is this session's own; the machine's is reached at a port that sidecar.sandbox.network lists, such as %s", hosts.At(hosts.Localhost, port))
@@ -112,8 +115,17 @@ func (s *state) decide(ctx context.Context, c *conn, name string, port int) (hos
 	return known, byPerson, nil
 }
 
+// isHost reports whether a text is a host's name, or an address.
+func isHost(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	return netaddr.IsName(name) || err == nil && ip.Zone() == ""
+}
+
 // shown is a host as people and rulings name it.
 func shown(name string, port int) string {
+	if !isHost(name) {
+		name = fmt.Sprintf("%+.100q", name) // it may be any bytes
+	}
 	if hosts.Usual(port) {
 		return name
 	}
@@ -169,6 +181,26 @@ func (r *rulings) over(command int) {
 	delete(r.silent, command)
 }
 
+// over forgets what holds for a command alone, and closes its connections: a process of
+// another command may have them.
+func (s *state) over(command int) {
+	s.ruling.over(command)
+	for _, c := range s.places.list() {
+		s.outlived(c)
+	}
+}
+
+// outlived closes a connection that was allowed for a command alone, if that has ended.
+func (s *state) outlived(c *conn) {
+	t := c.to.Load()
+	if t == nil || t.command == 0 {
+		return
+	}
+	if _, decided := s.ruling.find(t.command, t.String()); !decided {
+		_ = c.Close()
+	}
+}
+
 // tell notes a sentence for the result of a command.
 func (r *rulings) tell(command int, text string) {
 	r.mu.Lock()
@@ -197,7 +229,7 @@ func (s *state) reach(ctx context.Context, c *conn, name string, port int) (net.
 	if err != nil {
 		return nil, s.failed(ctx, c, by, err)
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	return up, nil
 }
 
@@ -209,11 +241,6 @@ func (s *state) allow(ctx context.Context, c *conn, name string, port int) (host
 		err = s.failed(ctx, c, by, err)
 	}
 	return h, by, err
-}
-
-// sendsFreely reports whether any amount may be sent to a host.
-func (s *state) sendsFreely(h hosts.Host) bool {
-	return h.Uploads || s.g.o.Sessions.Model(s.session, h.Name)
 }
 
 // failed says that a host is not reached, to who reads the command's result and in the log.

@@ -37,8 +37,6 @@ type Options struct {
 type Sessions interface {
 	// Network is what a session may reach as the settings are, hosts of its agent included.
 	Network(session string) hosts.Network
-	// Model reports whether a host is where the session's agent has its model.
-	Model(session, host string) bool
 	// Idle reports whether the session's agent asks a host of its own accord, and works without.
 	Idle(session, host string) bool
 }
@@ -168,7 +166,7 @@ func (g *Gate) Said(session string, command int) (said []string) {
 // Over says that a command has ended: what was allowed for it alone is not any more.
 func (g *Gate) Over(session string, command int) {
 	for _, s := range g.named(session) {
-		s.ruling.over(command)
+		s.over(command)
 	}
 }
 
@@ -199,6 +197,7 @@ func (g *Gate) Take(c Connection) {
 	})
 	conn.r = bufio.NewReaderSize(counted{conn}, readSize)
 	if !s.places.take(conn) {
+		conn.end()
 		_ = c.Conn.Close()
 		return
 	}

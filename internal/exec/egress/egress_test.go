@@ -46,8 +46,7 @@ type rig struct {
 	at      map[string]string   // where addresses with ports are
 	dialled []string
 	looked  []string
-	by      string // the user's own proxy
-	model   string
+	by      string    // the user's own proxy
 	logged  chan bool // has one after something was written down
 }
 
@@ -70,8 +69,6 @@ func (r *rig) Network(string) hosts.Network {
 	defer r.mu.Unlock()
 	return r.net
 }
-
-func (r *rig) Model(_, host string) bool { return host == r.model && host != "" }
 
 func (r *rig) Idle(_, host string) bool { return host == "idle.example.org" }
 
@@ -705,7 +702,6 @@ func TestUploads(t *testing.T) {
 				return dispatch.Reached{Allow: q.Sent == 0, Session: true, Person: true}
 			}
 		}, false, 1},
-		"the model":   {func(r *rig) { r.model = "a.example.org" }, true, 0},
 		"the user's":  {func(r *rig) { r.net.Hosts = []hosts.Host{{Name: "a.example.org", Uploads: true}} }, true, 0},
 		"listed only": {func(r *rig) { r.net.Hosts = []hosts.Host{{Name: "a.example.org"}} }, true, 1},
 	} {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,10 +50,20 @@ func (c *conn) inspect() error {
 		}
 	case to.port == gitPort:
 		return c.named(gitHost(c.r))
-	case isWord(first[0]), first[0] == '\r', first[0] == '\n':
+	case isWord(first[0]), isBlank(first[0]):
 		return c.plain()
+	case first[0] >= 0x80 || first[0] >= tlsFirst && first[0] <= tlsLast:
+		if b, err := c.r.Peek(4); err == nil && beginsOddly(b) {
+			return errors.New("its TLS does not begin with the name of a host")
+		}
 	}
 	return nil
+}
+
+// beginsOddly reports whether a client begins TLS as servers accept it, and clients don't: with
+// another record than the handshake's, or a first message in the form of SSL 2.
+func beginsOddly(b []byte) bool {
+	return b[0] <= tlsLast && b[1] == 3 || b[0] >= 0x80 && b[2] == 1 && b[3] == 3
 }
 
 // named compares the name that a client says with that of its host.
@@ -68,10 +79,16 @@ func (c *conn) named(name string, err error) error {
 	return nil
 }
 
-// isWord reports whether a byte may stand in a method of HTTP.
-func isWord(b byte) bool { return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '-' || b == '_' }
+// isWord reports whether a byte may stand in a method of HTTP, which is any token (RFC 9110).
+func isWord(b byte) bool {
+	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
+}
 
-const maxMethod = 32 // bytes of HTTP's methods
+// isBlank reports whether servers may pass over a byte before a method, or part words at it.
+func isBlank(b byte) bool { return strings.IndexByte(" \t\r\n\v\f", b) >= 0 }
+
+// ofHTTP finds the protocol's name in a line, or a whole address as HTTP/0.9 may have it.
+var ofHTTP = regexp.MustCompile(`(?i)[ \t\v\f]HTTP/|^[^ \t\v\f]*[ \t\v\f]+https?://`)
 
 // plain finds out whether a client speaks HTTP: a method, a space, and a line with the
 // protocol's name. Other protocols of words pass.
@@ -83,16 +100,16 @@ func (c *conn) plain() error {
 			return nil //nolint:nilerr // it says no more than that
 		}
 		switch last := b[n-1]; {
-		case start == n-1 && (last == '\r' || last == '\n'):
+		case start == n-1 && isBlank(last):
 			start = n
-		case isWord(last) && n-start <= maxMethod:
-		case last == ' ' || last == '\t':
+		case isWord(last):
+		case isBlank(last) && last != '\r' && last != '\n':
 			return c.line(start)
 		default:
 			return nil
 		}
 	}
-	return nil
+	return errors.New("its first word has no end")
 }
 
 // line looks for HTTP's name in the first line.
@@ -100,7 +117,7 @@ func (c *conn) line(start int) error {
 	for n := start + 1; n <= readSize; n = max(n+1, c.r.Buffered()) {
 		b, err := c.r.Peek(n)
 		if line, _, whole := bytes.Cut(b[min(start, len(b)):], []byte("\n")); whole || err != nil {
-			if bytes.Contains(line, []byte(" HTTP/")) || bytes.Contains(line, []byte("\tHTTP/")) {
+			if ofHTTP.Match(line) {
 				return errHTTP
 			}
 			return nil
@@ -113,7 +130,9 @@ func (c *conn) line(start int) error {
 var errHTTP = errors.New("it speaks HTTP")
 
 const (
+	tlsFirst     = 0x14 // of the kinds of records
 	tlsHandshake = 0x16
+	tlsLast      = 0x18
 	maxHello     = 4 // records of TLS
 )
 
@@ -195,13 +214,20 @@ func gitHost(r *bufio.Reader) (string, error) {
 	if b, err = r.Peek(int(n)); err != nil {
 		return "", errors.New("it does not speak git's protocol")
 	}
-	for part := range bytes.SplitSeq(b, []byte{0}) {
-		if host, ok := bytes.CutPrefix(part, []byte("host=")); ok {
-			name, _, _ := strings.Cut(string(host), ":")
-			return name, nil
+	var names []string
+	for part := range strings.SplitSeq(string(b), "\x00") {
+		if key, host, ok := strings.Cut(part, "="); ok && strings.EqualFold(key, "host") { // as git's server has it
+			name, _, _ := strings.Cut(host, ":")
+			names = append(names, name)
 		}
 	}
-	return "", errors.New("it does not say which host it is for")
+	switch len(names) {
+	case 0:
+		return "", errors.New("it does not say which host it is for")
+	case 1:
+		return names[0], nil
+	}
+	return "", errors.New("it says more than once which host it is for")
 }
 
 // accessDenied is TLS' alert of that name. Clients show it; without one they say only that

@@ -1,6 +1,8 @@
 package egress
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,6 +53,13 @@ func (p *places) take(c *conn) bool {
 		p.mu.Unlock()
 	}
 	return true
+}
+
+// list has all connections.
+func (p *places) list() []*conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.all))
 }
 
 func (p *places) closeAll() {

@@ -53,7 +53,7 @@ func (s *state) socks(c *conn) {
 		_ = c.Close()
 		return
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	socksSay(c, socksDone)
 	if c.carry(up) {
 		s.g.in.add(c)

@@ -65,7 +65,7 @@ type connKey struct{}
 func newWeb() *http.Server {
 	quiet := log.New(io.Discard, "", 0) // nothing that a client says comes to the server's log
 	return &http.Server{
-		ReadHeaderTimeout: speakIn, IdleTimeout: idleFor, ErrorLog: quiet, MaxHeaderBytes: 256 << 10,
+		ReadHeaderTimeout: speakIn, IdleTimeout: idleFor, ErrorLog: quiet, MaxHeaderBytes: 64 << 10,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			one := c.(*conn) //nolint:forcetypeassert // nothing else comes
 			return context.WithValue(ctx, connKey{}, &browsing{c: one, quiet: quiet, fixed: one.to.Load()})
@@ -102,6 +102,12 @@ func (b *browsing) serve(w http.ResponseWriter, r *http.Request) {
 
 // wants is the host that a request is for.
 func (b *browsing) wants(r *http.Request) (name string, port int, err error) {
+	if r.Method == http.MethodTrace { // the user's proxy would answer with its password
+		return "", 0, errors.New("TRACE is not carried")
+	}
+	if r.URL.Opaque != "" { // it would go out as it is, and may be a whole address with another host
+		return "", 0, fmt.Errorf("%.100q is no address of HTTP", r.RequestURI)
+	}
 	if b.fixed != nil && b.fixed.host == hosts.Localhost {
 		return b.fixed.host, b.fixed.port, nil // it serves this machine alone, by whatever name
 	}
@@ -149,10 +155,17 @@ func (b *browsing) request(w http.ResponseWriter, r *http.Request, name string, 
 		refuse(w, err)
 		return
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = "http", hosts.At(name, port), p.In.Host
+			if port != httpPort && name != hosts.Localhost {
+				p.Out.Host = p.Out.URL.Host // the user's proxy goes by it, and a client may leave its port out
+			}
+			if !strings.EqualFold(p.Out.Header.Get("Upgrade"), "websocket") { // to HTTP/2 or TLS, where hosts are named anew
+				p.Out.Header.Del("Upgrade")
+				p.Out.Header.Del("Connection")
+			}
 		},
 		Transport: b.transport(h, name, port), FlushInterval: -1, ErrorLog: b.quiet, BufferPool: s.g.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -224,8 +237,8 @@ func (b *browsing) connect(w http.ResponseWriter, r *http.Request, name string, 
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	said, _ := ahead.Peek(ahead.Reader.Buffered()) // what the client said ahead of the answer
-	c.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(said)), counted{c}), readSize)
+	said, _ := ahead.Peek(ahead.Reader.Buffered()) // what the client said ahead of the answer; c.r may have more
+	c.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(said)), c.r), readSize)
 	if port == httpPort {
 		_, _ = io.WriteString(c, established)
 		s.g.in.add(c)
@@ -238,7 +251,7 @@ func (b *browsing) connect(w http.ResponseWriter, r *http.Request, name string, 
 		_ = c.Close()
 		return
 	}
-	c.reached(target{host: name, port: port, uploads: s.sendsFreely(h)}, by)
+	c.reached(s.to(h, name, port), by)
 	_, _ = io.WriteString(c, established)
 	if c.carry(up) {
 		s.g.in.add(c)
