@@ -39,7 +39,6 @@ const (
 // What decided.
 const (
 	bySetting = "setting"
-	byAgent   = "agent"
 	byPerson  = "user"
 )
 

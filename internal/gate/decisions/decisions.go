@@ -97,7 +97,7 @@ func (r Recorder) Reached(one Reach) {
 type Reach struct {
 	Session, Host, Program, Line string
 
-	By             string // what decided: setting, agent or user
+	By             string // what decided: setting or user
 	Refused        string // why it was not reached; "": it was
 	Sent, Received int64  // bytes
 }
