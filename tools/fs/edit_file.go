@@ -25,7 +25,7 @@ type EditFileArgs struct {
 	Occurrence Occurrence `json:"occurrence,omitempty" type:"string,integer" jsonschema:"if search fits several places: which one, counted from 1, or all"`
 	LineHint   int        `json:"line_hint,omitempty" jsonschema:"if search fits several places: line near the one meant" minimum:"1"`
 	Edits      []Edit     `json:"edits,omitempty" jsonschema:"several edits, instead of search and replace" maxItems:"100"`
-	ExpectHash string     `json:"expect_hash,omitempty" jsonschema:"hash in the structured result of read_file, refused if it has changed since; leave it out if you see none"`
+	ExpectHash string     `json:"expect_hash,omitempty" jsonschema:"hash from read_file; refused if the file has changed since"`
 }
 
 // Edit is one replacement.

@@ -23,8 +23,8 @@ type grepArgs struct {
 	Case    string `json:"case,omitempty" jsonschema:"smart: sensitive only if the pattern has an upper-case letter" enum:"smart,sensitive,insensitive" default:"smart"`
 	Literal bool   `json:"literal,omitempty" jsonschema:"pattern is plain text, not an expression"`
 	Context int    `json:"context,omitempty" jsonschema:"lines to show before and after each match" default:"0" minimum:"0" maximum:"50"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"most matching lines to show (files, in the other modes)" default:"200" minimum:"1" maximum:"10000"`
-	Mode    string `json:"mode,omitempty" jsonschema:"what to show: matching lines, files with a match, or the count of each file" enum:"lines,files,count" default:"lines"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most lines or files to show" default:"200" minimum:"1" maximum:"10000"`
+	Mode    string `json:"mode,omitempty" jsonschema:"what to show" enum:"lines,files,count" default:"lines"`
 }
 
 // grepData is the structured part of a result.

@@ -25,8 +25,8 @@ type outputIn struct {
 	ID     string `json:"id" jsonschema:"from run_command"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"from an earlier answer: only what came after it"`
 
-	WaitS   int    `json:"wait_s,omitempty" jsonschema:"seconds to wait for new output, or for a line that matches" minimum:"1" maximum:"600"`
-	Pattern string `json:"pattern,omitempty" jsonschema:"RE2 expression of a line to wait for"`
+	WaitS   int    `json:"wait_s,omitempty" jsonschema:"seconds to wait" minimum:"1" maximum:"600"`
+	Pattern string `json:"pattern,omitempty" jsonschema:"RE2 expression of a line"`
 }
 
 // Check refuses a pattern that is none.

@@ -29,8 +29,8 @@ const (
 
 type watchIn struct {
 	ID       string `json:"id" jsonschema:"from run_command"`
-	Pattern  string `json:"pattern,omitempty" jsonschema:"RE2 expression; only lines that match. All lines without it"`
-	TimeoutS int    `json:"timeout_s,omitempty" jsonschema:"seconds until the watch ends; else with the command" minimum:"1" maximum:"3600"`
+	Pattern  string `json:"pattern,omitempty" jsonschema:"RE2 expression for lines"`
+	TimeoutS int    `json:"timeout_s,omitempty" jsonschema:"seconds" minimum:"1" maximum:"3600"`
 }
 
 // Check refuses a pattern that is none.

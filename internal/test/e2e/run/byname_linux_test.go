@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
@@ -27,7 +28,8 @@ func TestAgentsByName(t *testing.T) {
 			path := alone.Find(t)
 			program.ServerAnywhere(t)
 			t.Setenv("HOME", t.TempDir())
-			forward := &httputil.ReverseProxy{FlushInterval: -1}
+			var model atomic.Pointer[url.URL]
+			forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(model.Load()) }}
 			front := httptest.NewServer(forward)
 			t.Cleanup(front.Close)
 			listed := e2e.Object{"host": "model.example.org", "private": true, "ask": false, "address": front.Listener.Addr().String()}
@@ -39,7 +41,7 @@ func TestAgentsByName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				forward.Rewrite = func(p *httputil.ProxyRequest) { p.SetURL(to) }
+				model.Store(to)
 				return "http://model.example.org"
 			}
 			for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {

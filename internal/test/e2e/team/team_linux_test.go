@@ -96,7 +96,7 @@ func TestSubAgentIsNeverMore(t *testing.T) {
 	if strings.Contains(child.Body, `"name":"read_file"`) || !strings.Contains(child.Body, `"name":"write_file"`) {
 		t.Error("its tools are not those that are allowed")
 	}
-	r.Denies("sidecar.mode.set", e2e.Object{"session": plan.Children()[0].Session, "mode": "autonomous"}, "the mode is looser than that of the session above")
+	r.Denies("sidecar.mode.set", e2e.Object{"session": plan.Children()[0].Session, "mode": "autonomous"}, "the mode is looser than it may be")
 	child.CallAllOwn(
 		clients.Called{Tool: "write_file", Args: e2e.Object{"path": "a.txt", "content": "x\n"}},
 		clients.Called{Tool: "run_command", Args: e2e.Object{"command": "touch x"}},
