@@ -50,9 +50,12 @@ func (j *job) running() bool {
 }
 
 // state says in words how a job is.
-func (j *job) state() string {
+func (j *job) state() string { return j.stateAs(j.running()) }
+
+// stateAs is state where it is known whether the command runs: it may have ended since.
+func (j *job) stateAs(running bool) string {
 	switch {
-	case j.running():
+	case running:
 		return fmt.Sprintf("running for %.0f s", time.Since(j.started).Seconds())
 	case j.end.timedOut:
 		return "ended by its time-out"

@@ -101,7 +101,7 @@ func newCommandOutput(s *sessions) *tools.Tool {
 		if why := waited[end]; why != "" {
 			said += "[" + why + "]\n"
 		}
-		return tools.Result{Text: text + said + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.state(), p.Cursor), Structured: p}, changes, nil
+		return tools.Result{Text: text + said + fmt.Sprintf("[%s: %s; cursor %s]", j.id, j.stateAs(running), p.Cursor), Structured: p}, changes, nil
 	})
 }
 
