@@ -139,7 +139,7 @@ func readSame(path string, looked fs.FileInfo) ([]byte, error) {
 // Locked says why nothing that changes or runs is allowed; "" when it is.
 func (s *Settings) Locked() string { return s.locked }
 
-// Floor is what the machine's settings say of key; ok is false when they say nothing.
+// Floor returns the machine's value of key; ok is false when it has none.
 func (s *Settings) Floor(key string) (value any, ok bool) {
 	value, ok = s.floor[key]
 	return value, ok

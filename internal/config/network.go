@@ -132,7 +132,7 @@ func tighterNetwork(_ *Setting, have, want any) (any, []string) {
 	return got, refused
 }
 
-// Network is what commands of a workspace with these folders may reach.
+// Network returns the hosts that commands of a workspace with these folders may reach.
 func (s *Settings) Network(folders []string) hosts.Network {
 	n := get[hosts.Network](s, "sandbox.network")
 	n.Hosts = slices.DeleteFunc(slices.Clone(n.Hosts), func(h hosts.Host) bool {

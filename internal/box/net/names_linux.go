@@ -74,7 +74,7 @@ func (n *names) set(want Names, to *os.File) error {
 			return err
 		}
 	} else if to != nil {
-		n.to = to // the server begins anew, after a port that it could not have
+		n.to = to // the first try failed on a port that was taken; the new socket counts
 	}
 	n.ports = want.Ports
 	for _, one := range n.of {

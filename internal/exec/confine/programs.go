@@ -29,7 +29,7 @@ type Hosted struct {
 	Readable []string     // files and directories, likewise
 	Runs     []string     // names in Env that name programs which it starts
 	Home     string       // its home, "" for that of commands
-	InPlace  bool         // it is told the workspace's paths, and so can't work in a copy elsewhere
+	InPlace  bool         // it gets the workspace's own paths, and so can't work in a copy elsewhere
 }
 
 // Program is a program of the user's in its session's world.

@@ -192,7 +192,7 @@ func exitEnv() []string {
 	}
 }
 
-// reaches is what commands reach of other hosts, as the settings are.
+// reaches says which hosts commands reach with the settings of now.
 func reaches(c *Confiner, level box.Level) box.Outside {
 	switch n := c.o.Settings.Now().Network(c.o.Folders); {
 	case n.All:

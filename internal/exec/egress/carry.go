@@ -138,7 +138,7 @@ const (
 
 var errSends = errors.New("it would send more than was allowed")
 
-// counted is what a client says, counted before it goes anywhere.
+// counted reads from a client, and counts the bytes before they go anywhere.
 type counted struct{ c *conn }
 
 func (r counted) Read(b []byte) (int, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
 
-// rulings are what people decided in a session.
+// rulings hold people's decisions in a session.
 type rulings struct {
 	asking sync.Mutex // one question at a time
 

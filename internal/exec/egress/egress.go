@@ -25,7 +25,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 )
 
-// Options are what a Gate works with.
+// Options configure a Gate.
 type Options struct {
 	Sessions Sessions
 	People   People
@@ -35,7 +35,7 @@ type Options struct {
 
 // Sessions says what is known of sessions.
 type Sessions interface {
-	// Network is what a session may reach as the settings are, hosts of its agent included.
+	// Network returns the hosts that a session may reach now, those of its agent included.
 	Network(session string) hosts.Network
 	// Idle reports whether the session's agent asks a host of its own accord, and works without.
 	Idle(session, host string) bool
@@ -112,7 +112,7 @@ func (g *Gate) Close() {
 	}
 }
 
-// state is what is known of a session's connections.
+// state holds a session's connections and the decisions about them.
 type state struct {
 	g       *Gate
 	session string
@@ -221,7 +221,7 @@ func (s *state) serve(c *conn, proxy bool) {
 		case first[0] == socksVersion:
 			s.socks(c)
 		default:
-			s.g.in.add(c) // HTTP, and what is not, too: it is told so
+			s.g.in.add(c) // its server refuses anything but HTTP
 		}
 	default:
 		s.pass(c)

@@ -10,7 +10,7 @@ const t = vscode.l10n.t;
 
 const changed = (s: ShadowInfo) => (s.changed === 1 ? t('1 file changed') : t('{0} files changed', s.changed));
 
-/** What is said of a setup in a row; nothing of one that is done. */
+/** The words for a setup in a row; none for one that is done. */
 function setupIs(s?: ShadowSetup): string {
   switch (s?.state) {
     case 'running': return t('setup is running');

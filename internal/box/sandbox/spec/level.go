@@ -23,7 +23,7 @@ var levels = [...]string{
 
 func (l Level) String() string { return levels[l] }
 
-// Outside is what a command reaches of other hosts.
+// Outside says which hosts a command reaches.
 type Outside string
 
 // What it may be.

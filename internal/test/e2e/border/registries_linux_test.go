@@ -138,6 +138,7 @@ func TestRegistries(t *testing.T) {
 	sum := sha256.Sum256(wheel)
 	s.files["pypi/simple/pyish"] = fmt.Appendf(nil, `<!DOCTYPE html><a href="http://pypi.example.org/f/%s#sha256=%s">%s</a>`, wheelName, hex.EncodeToString(sum[:]), wheelName)
 	s.files["pypi/f/"+wheelName] = wheel
+	const mods = "http://mods.example.org"
 	const mod = "module code.example.org/goish\n\ngo 1.20\n"
 	s.files["mods/code.example.org/goish/@v/list"] = []byte("v1.0.0\n")
 	s.files["mods/code.example.org/goish/@v/v1.0.0.info"] = []byte(`{"Version": "v1.0.0"}`)
@@ -153,7 +154,7 @@ func TestRegistries(t *testing.T) {
 	for _, c := range []struct{ name, program, host, line, says string }{
 		{"npm", "npm", "npm.example.org", "npm_config_registry=http://npm.example.org/ npm install --no-audit --no-fund --no-update-notifier leftish && node -e \"console.log(require('leftish'))\"", "leftish works"},
 		{"pip", "pip3", "pypi.example.org", "pip3 install --quiet --disable-pip-version-check --index-url http://pypi.example.org/simple --trusted-host pypi.example.org --target lib pyish && PYTHONPATH=lib python3 -c 'import pyish; print(pyish.says)'", "pyish works"},
-		{"go", "go", "mods.example.org", "export GOPROXY=http://mods.example.org GONOSUMDB=* GOFLAGS=-mod=mod; go mod download && go run .", "goish works"},
+		{"go", "go", "mods.example.org", "export GOPROXY=" + mods + " GONOSUMDB=* GOFLAGS=-mod=mod; go mod download && go run .", "goish works"},
 		{"git", "git", "git.example.org", "git clone -q http://git.example.org/repo.git cloned && cat cloned/a.txt", "git works"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
