@@ -126,7 +126,7 @@ func TestSetup(t *testing.T) {
 	}
 	calls := 0
 	for _, line := range f.audited() {
-		if line.Tool == "run_command" && line.Session == "setup-work" {
+		if line.Tool == "run_command" && line.Session == "setup-fresh" {
 			calls++
 		}
 	}
@@ -414,7 +414,7 @@ func TestSetupKilled(t *testing.T) {
 // settings, and not before.
 func TestSetupOffered(t *testing.T) {
 	f := furnish(t, nil,
-		".cursor/worktrees.json", `{"setup-worktree-unix": ["# a comment", "touch marker", "cp $ROOT_WORKTREE_PATH/.env .env"], "setup-worktree": ["false"]}`,
+		".cursor/worktrees.json", `{"setup-freshtree-unix": ["# a comment", "touch marker", "cp $ROOT_WORKTREE_PATH/.env .env"], "setup-freshtree": ["false"]}`,
 		".codex/environments/environment.toml", "version = 1\nname = 'x'\n[setup]\nscript = '''\ncd \"$CODEX_WORKTREE_PATH\"\ntouch once\n'''\n[setup.win32]\nscript = 'false'\n[[actions]]\nname = 'Run'\ncommand = 'false'\n",
 		".claude/settings.json", `{"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "make-tree.sh"}]}]}}`,
 		"package-lock.json", "{}\n")
