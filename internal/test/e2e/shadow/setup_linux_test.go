@@ -85,7 +85,7 @@ func TestSetup(t *testing.T) {
 		e2e.Object{"run": "cat local lock.json > marker; echo $SIDECAR_PORT_BASE >> marker", "when": []string{"lock.json"}},
 		"echo x >> once",
 	}})
-	m := f.create("fresh")
+	m := f.create("work")
 	if m.Setup == nil || m.Setup.State != shadow.SetupDone || m.Setup.Next != "" {
 		t.Fatalf("%+v", m.Setup)
 	}
@@ -99,8 +99,8 @@ func TestSetup(t *testing.T) {
 	if _, err := os.Stat(f.repo.Path("marker")); err == nil {
 		t.Error("the main tree was set up")
 	}
-	f.is("fresh", shadow.SetupDone, "")
-	e2e.Command[e2e.Object](f.Rig, "sidecar.session.open", e2e.Object{"id": "agent", "shadow": "fresh"})
+	f.is("work", shadow.SetupDone, "")
+	e2e.Command[e2e.Object](f.Rig, "sidecar.session.open", e2e.Object{"id": "agent", "shadow": "work"})
 	base := strings.Fields(marker)[2]
 	if res := f.In("agent", "run_command", e2e.Object{"command": "echo $SIDECAR_PORT_BASE"}); !strings.Contains(res.Content, "\n"+base+"\n") {
 		t.Errorf("the setup has the port %s, a session: %s", base, res.Content)
@@ -113,20 +113,20 @@ func TestSetup(t *testing.T) {
 	if res := f.In("agent", "write_file", e2e.Object{"path": "lock.json", "content": "2\n"}); !res.OK {
 		t.Fatal(res.Content)
 	}
-	f.is("fresh", shadow.SetupNeeded, "lock.json changed")
-	e2e.Command[e2e.Object](f.Rig, "sidecar.session.open", e2e.Object{"id": "next", "shadow": "fresh"})
-	f.is("fresh", shadow.SetupDone, "")
+	f.is("work", shadow.SetupNeeded, "lock.json changed")
+	e2e.Command[e2e.Object](f.Rig, "sidecar.session.open", e2e.Object{"id": "next", "shadow": "work"})
+	f.is("work", shadow.SetupDone, "")
 	if got := f.read(m, "marker"); !strings.HasPrefix(got, "base\n2\n") || f.read(m, "once") != "x\n" {
 		t.Errorf("after the lock file changed: marker %q, once %q", got, f.read(m, "once"))
 	}
 
 	// A person may run all of it again.
-	if got := e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "fresh"}); got.State != shadow.SetupDone || f.read(m, "once") != "x\nx\n" {
+	if got := e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "work"}); got.State != shadow.SetupDone || f.read(m, "once") != "x\nx\n" {
 		t.Errorf("%+v, once %q", got, f.read(m, "once"))
 	}
 	calls := 0
 	for _, line := range f.audited() {
-		if line.Tool == "run_command" && line.Session == "setup-fresh" {
+		if line.Tool == "run_command" && line.Session == "setup-work" {
 			calls++
 		}
 	}
@@ -145,16 +145,16 @@ func TestSetupRemembered(t *testing.T) {
 	for range 2 {
 		r, _ := e2e.ServeWhole(t, repo.Dir, fakeeditor.Options{})
 		f := furnished{r, repo}
-		if _, err := os.Stat(repo.Path(".sidecar/shadows/fresh")); err != nil {
-			f.create("fresh")
+		if _, err := os.Stat(repo.Path(".sidecar/shadows/work")); err != nil {
+			f.create("work")
 		}
-		e2e.Command[e2e.Object](r, "sidecar.session.open", e2e.Object{"id": "agent", "shadow": "fresh"})
-		f.is("fresh", shadow.SetupDone, "")
+		e2e.Command[e2e.Object](r, "sidecar.session.open", e2e.Object{"id": "agent", "shadow": "work"})
+		f.is("work", shadow.SetupDone, "")
 		if err := r.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if data, err := os.ReadFile(repo.Path(".sidecar/shadows/fresh/once")); err != nil || string(data) != "x\n" {
+	if data, err := os.ReadFile(repo.Path(".sidecar/shadows/work/once")); err != nil || string(data) != "x\n" {
 		t.Errorf("%q, %v", data, err)
 	}
 }
@@ -193,14 +193,14 @@ func TestSetupFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := furnish(t, c.set)
 			f.Choose(c.answer)
-			m := f.create("fresh")
+			m := f.create("work")
 			if m.Setup == nil || m.Setup.State != shadow.SetupFailed || !strings.Contains(m.Setup.Why, c.why) || !strings.Contains(m.Setup.Next, "shadow setup work") {
 				t.Fatalf("%+v", m.Setup)
 			}
 			if c.check != nil {
 				c.check(t, *m.Setup)
 			}
-			f.is("fresh", shadow.SetupFailed, c.why)
+			f.is("work", shadow.SetupFailed, c.why)
 			if _, err := os.Stat(filepath.Join(m.Path, "marker")); err == nil {
 				t.Error("it went on")
 			}
@@ -215,8 +215,8 @@ func TestSetupFails(t *testing.T) {
 			if err := f.Configure(t.Context(), map[string]any{}); err != nil {
 				t.Fatal(err)
 			}
-			e2e.Until(t, "the settings are not read again", func() bool { return f.setup("fresh").State == shadow.SetupNeeded })
-			if got := e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "fresh"}); got.State != shadow.SetupDone {
+			e2e.Until(t, "the settings are not read again", func() bool { return f.setup("work").State == shadow.SetupNeeded })
+			if got := e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "work"}); got.State != shadow.SetupDone {
 				t.Fatalf("%+v", got)
 			}
 			if f.read(m, "once") != "x\n" || f.read(m, "marker") != "" {
@@ -230,7 +230,7 @@ func TestSetupFails(t *testing.T) {
 func TestSetupAsked(t *testing.T) {
 	f := furnish(t, e2e.Object{"shadow.setup": []any{"touch marker"}, "mode": "cautious"})
 	f.Choose("Allow")
-	if m := f.create("fresh"); m.Setup == nil || m.Setup.State != shadow.SetupDone || f.read(m, "marker") != "" {
+	if m := f.create("work"); m.Setup == nil || m.Setup.State != shadow.SetupDone || f.read(m, "marker") != "" {
 		t.Errorf("%+v", m.Setup)
 	}
 	asked := 0
@@ -251,25 +251,25 @@ func TestSetupOfProject(t *testing.T) {
 	t.Run("unknown", func(t *testing.T) {
 		f := furnish(t, nil)
 		f.repo.Write(project...)
-		if m := f.create("fresh"); m.Setup != nil {
+		if m := f.create("work"); m.Setup != nil {
 			t.Errorf("%+v", m.Setup)
 		}
 	})
 	t.Run("trusted", func(t *testing.T) {
 		f := furnish(t, e2e.Object{"workspace.trust": "trusted"}, project...)
-		if m := f.create("fresh"); m.Setup == nil || m.Setup.State != shadow.SetupDone || f.read(m, "marker") != "" {
+		if m := f.create("work"); m.Setup == nil || m.Setup.State != shadow.SetupDone || f.read(m, "marker") != "" {
 			t.Errorf("%+v", m.Setup)
 		}
 	})
 	t.Run("the user's", func(t *testing.T) {
 		f := furnish(t, e2e.Object{"workspace.trust": "trusted", "shadow.setup": []any{"touch once"}}, project...)
-		if m := f.create("fresh"); f.read(m, "once") != "" || f.read(m, "marker") == "" {
+		if m := f.create("work"); f.read(m, "once") != "" || f.read(m, "marker") == "" {
 			t.Errorf("%+v", m.Setup)
 		}
 	})
 	t.Run("another workspace's", func(t *testing.T) {
 		f := furnish(t, e2e.Object{"workspace.trust": "trusted", "shadow.setup": []any{e2e.Object{"run": "touch once", "in": t.TempDir()}}}, project...)
-		if m := f.create("fresh"); f.read(m, "once") == "" || f.read(m, "marker") != "" {
+		if m := f.create("work"); f.read(m, "once") == "" || f.read(m, "marker") != "" {
 			t.Errorf("%+v", m.Setup)
 		}
 	})
@@ -279,7 +279,7 @@ func TestSetupOfProject(t *testing.T) {
 // followed.
 func TestSetupLockFiles(t *testing.T) {
 	f := furnish(t, e2e.Object{"shadow.setup": []any{e2e.Object{"run": "echo x >> once", "when": []string{"lock.json", "web/lock.json"}}}}, "web/lock.json", "1\n")
-	m := f.create("fresh")
+	m := f.create("work")
 	outside := filepath.Join(t.TempDir(), "outside")
 	write := func(text string) {
 		t.Helper()
@@ -289,31 +289,31 @@ func TestSetupLockFiles(t *testing.T) {
 	}
 	again := func() {
 		t.Helper()
-		e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "fresh"})
+		e2e.Command[shadow.Setup](f.Rig, "sidecar.shadow.setup", e2e.Object{"id": "work"})
 	}
 	lock := filepath.Join(m.Path, "lock.json")
 	if err := ownfile.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	f.is("fresh", shadow.SetupNeeded, "lock.json is gone")
+	f.is("work", shadow.SetupNeeded, "lock.json is gone")
 	again()
-	f.is("fresh", shadow.SetupDone, "")
+	f.is("work", shadow.SetupDone, "")
 	write("1\n")
 	if err := ownfile.Symlink(outside, lock); err != nil {
 		t.Fatal(err)
 	}
-	f.is("fresh", shadow.SetupNeeded, "lock.json changed")
+	f.is("work", shadow.SetupNeeded, "lock.json changed")
 	again()
-	f.is("fresh", shadow.SetupDone, "lock.json is a link, which is not followed")
+	f.is("work", shadow.SetupDone, "lock.json is a link, which is not followed")
 	write("2\n")
-	f.is("fresh", shadow.SetupDone, "lock.json is a link")
+	f.is("work", shadow.SetupDone, "lock.json is a link")
 	if err := ownfile.RemoveAll(filepath.Join(m.Path, "web")); err != nil {
 		t.Fatal(err)
 	}
 	if err := ownfile.Symlink(filepath.Dir(outside), filepath.Join(m.Path, "web")); err != nil {
 		t.Fatal(err)
 	}
-	f.is("fresh", shadow.SetupNeeded, "web/lock.json changed")
+	f.is("work", shadow.SetupNeeded, "web/lock.json changed")
 	if f.read(m, "once") != "x\nx\nx\n" {
 		t.Errorf("once %q", f.read(m, "once"))
 	}
@@ -339,11 +339,11 @@ var endless = []any{"echo x >> once", "touch marker; sleep 1000"}
 // TestSetupDiscarded: who discards a shadow workspace ends its setup.
 func TestSetupDiscarded(t *testing.T) {
 	f := furnish(t, e2e.Object{"shadow.setup": endless})
-	over := f.begin("fresh")
-	if got := f.setup("fresh"); !strings.HasPrefix(got.Command, "touch marker") {
+	over := f.begin("work")
+	if got := f.setup("work"); !strings.HasPrefix(got.Command, "touch marker") {
 		t.Errorf("%+v", got)
 	}
-	e2e.Command[e2e.Object](f.Rig, "sidecar.shadow.discard", e2e.Object{"id": "fresh"})
+	e2e.Command[e2e.Object](f.Rig, "sidecar.shadow.discard", e2e.Object{"id": "work"})
 	var raw json.RawMessage
 	var m made
 	if err := over.Wait(t.Context(), &raw); err != nil || json.Unmarshal(raw, &m) != nil {
@@ -352,7 +352,7 @@ func TestSetupDiscarded(t *testing.T) {
 	if m.Setup == nil || !strings.Contains(m.Setup.Why, "discarded") {
 		t.Errorf("%+v", m.Setup)
 	}
-	if _, err := os.Stat(f.repo.Path(".sidecar/shadows/fresh")); err == nil {
+	if _, err := os.Stat(f.repo.Path(".sidecar/shadows/work")); err == nil {
 		t.Error("it is still there")
 	}
 	if out := f.repo.Git("worktree", "list"); strings.Count(out, "\n") != 1 {
@@ -363,22 +363,22 @@ func TestSetupDiscarded(t *testing.T) {
 // TestSetupBusy: a second server knows that the setup runs in the first, and keeps away.
 func TestSetupBusy(t *testing.T) {
 	f := furnish(t, e2e.Object{"shadow.setup": endless, "mcp.attach": false})
-	over := f.begin("fresh")
+	over := f.begin("work")
 	sh := e2e.Shell{T: t, Dir: f.Dir}
 	sh.Says([]string{"setup running"}, "shadow", "list")
 	for _, verb := range []string{"setup", "discard"} {
-		if out := sh.Run(1, "shadow", verb, "fresh"); !strings.Contains(out, "is being made, set up or discarded") && !strings.Contains(out, "running") {
+		if out := sh.Run(1, "shadow", verb, "work"); !strings.Contains(out, "is being made, set up or discarded") && !strings.Contains(out, "running") {
 			t.Errorf("shadow %s: %s", verb, out)
 		}
 	}
 	if err := over.Cancel(); err != nil {
 		t.Fatal(err)
 	}
-	e2e.Until(t, "it is not interrupted", func() bool { return f.setup("fresh").State == shadow.SetupInterrupted })
+	e2e.Until(t, "it is not interrupted", func() bool { return f.setup("work").State == shadow.SetupInterrupted })
 	sh.Says([]string{"setup interrupted at", "setup was interrupted", "sidecar-ls shadow setup work"}, "shadow", "list")
 	e2e.UserSettings(t, e2e.Object{"mode": "autonomous", "mcp.attach": false, "shadow.setup": []any{"echo x >> once", "touch done"}})
-	sh.Says([]string{"setup done"}, "shadow", "setup", "fresh") // control
-	sh.Run(0, "shadow", "discard", "fresh")
+	sh.Says([]string{"setup done"}, "shadow", "setup", "work") // control
+	sh.Run(0, "shadow", "discard", "work")
 }
 
 // TestSetupKilled: a process that dies in the middle leaves a setup that was interrupted, and
@@ -387,11 +387,11 @@ func TestSetupKilled(t *testing.T) {
 	e2e.Home(t)
 	repo := e2e.Repository(t, ".gitignore", "/marker\n/once\n", "a.txt", "1\n")
 	e2e.UserSettings(t, e2e.Object{"mode": "autonomous", "shadow.setup": endless})
-	cmd := exec.Command(program.ServerAnywhere(t), "shadow", "create", "fresh", "--root", repo.Dir)
+	cmd := exec.Command(program.ServerAnywhere(t), "shadow", "create", "work", "--root", repo.Dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	marker := repo.Path(".sidecar/shadows/fresh/marker")
+	marker := repo.Path(".sidecar/shadows/work/marker")
 	e2e.Until(t, "the setup does not run", func() bool {
 		_, err := os.Stat(marker)
 		return err == nil
@@ -403,8 +403,8 @@ func TestSetupKilled(t *testing.T) {
 	sh := e2e.Shell{T: t, Dir: repo.Dir}
 	e2e.Until(t, "it is not known to be interrupted", func() bool { return strings.Contains(sh.Run(0, "shadow", "list"), "setup interrupted") })
 	e2e.UserSettings(t, e2e.Object{"mode": "autonomous", "shadow.setup": []any{"echo x >> once", "touch done"}})
-	sh.Says([]string{"setup done"}, "shadow", "setup", "fresh")
-	data, err := os.ReadFile(repo.Path(".sidecar/shadows/fresh/once"))
+	sh.Says([]string{"setup done"}, "shadow", "setup", "work")
+	data, err := os.ReadFile(repo.Path(".sidecar/shadows/work/once"))
 	if err != nil || string(data) != "x\n" {
 		t.Errorf("the step that was done has run again: %q, %v", data, err)
 	}
@@ -414,7 +414,7 @@ func TestSetupKilled(t *testing.T) {
 // settings, and not before.
 func TestSetupOffered(t *testing.T) {
 	f := furnish(t, nil,
-		".cursor/worktrees.json", `{"setup-freshtree-unix": ["# a comment", "touch marker", "cp $ROOT_WORKTREE_PATH/.env .env"], "setup-freshtree": ["false"]}`,
+		".cursor/worktrees.json", `{"setup-worktree-unix": ["# a comment", "touch marker", "cp $ROOT_WORKTREE_PATH/.env .env"], "setup-worktree": ["false"]}`,
 		".codex/environments/environment.toml", "version = 1\nname = 'x'\n[setup]\nscript = '''\ncd \"$CODEX_WORKTREE_PATH\"\ntouch once\n'''\n[setup.win32]\nscript = 'false'\n[[actions]]\nname = 'Run'\ncommand = 'false'\n",
 		".claude/settings.json", `{"hooks": {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "make-tree.sh"}]}]}}`,
 		"package-lock.json", "{}\n")
@@ -472,13 +472,13 @@ func TestSetupNobody(t *testing.T) {
 	repo := e2e.Repository(t, ".gitignore", "/marker\n", "a.txt", "1\n")
 	e2e.UserSettings(t, e2e.Object{"mode": "cautious", "shadow.setup": []any{"touch marker"}})
 	sh := e2e.Shell{T: t, Dir: repo.Dir}
-	if out := sh.Run(1, "shadow", "create", "fresh"); !strings.Contains(out, "work\t") || !strings.Contains(out, "setup failed at `touch marker`") {
+	if out := sh.Run(1, "shadow", "create", "work"); !strings.Contains(out, "work\t") || !strings.Contains(out, "setup failed at `touch marker`") {
 		t.Error(out)
 	}
 	sh.Says([]string{"setup failed"}, "shadow", "list")
 	e2e.UserSettings(t, e2e.Object{"mode": "cautious", "commandRules": []e2e.Object{{"prefix": []string{"touch"}, "decision": "allow"}}, "shadow.setup": []any{"touch marker"}})
-	sh.Says([]string{"setup done"}, "shadow", "setup", "fresh") // control
+	sh.Says([]string{"setup done"}, "shadow", "setup", "work") // control
 	sh.Run(2, "shadow", "setup")
-	sh.Run(2, "shadow", "setup", "fresh", "--take", "cursor")
+	sh.Run(2, "shadow", "setup", "work", "--take", "cursor")
 	sh.Run(1, "shadow", "setup", "--take", "cursor")
 }
