@@ -64,7 +64,7 @@ func TestNoProject(t *testing.T) {
 			t.Errorf("in %s it is %q, %v; want %q", here, f.Dir, err, want)
 		}
 		if want == "" {
-			if f, err := (&cli{root: here}).folder(); err != nil || f.Dir != here {
+			if f, err := (&cli{roots: rootFlag{here}}).folder(); err != nil || f.Dir != here {
 				t.Errorf("named, %s is %q, %v", here, f.Dir, err)
 			}
 		}
