@@ -28,3 +28,29 @@ func TestFurther(t *testing.T) {
 		t.Errorf("its adapter is told of directories by %s", p.Further)
 	}
 }
+
+// TestFurtherFor: a person's own flag counts, and a sub-command is left as it is where it
+// would refuse ours.
+func TestFurtherFor(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"claude", nil, addDir},
+		{"claude", []string{"mcp", "list"}, addDir},
+		{"claude", []string{"-p", "look at --add-dir"}, addDir},
+		{"claude", []string{"--add-dir", "/x", "go on"}, ""},
+		{"codex", []string{"exec", "--add-dir=/x", "go on"}, ""},
+		{"gemini", nil, includeDir},
+		{"gemini", []string{"fix the tests"}, includeDir},
+		{"gemini", []string{"-m", "pro"}, includeDir},
+		{"gemini", []string{"mcp", "list"}, ""},
+		{"gemini", []string{"--include-directories", "/x"}, ""},
+		{"opencode", []string{"run", "x"}, ""},
+	} {
+		if got := Find(builtin, test.name, "").FurtherFor(test.args); got != test.want {
+			t.Errorf("%s %q: %q, want %q", test.name, test.args, got, test.want)
+		}
+	}
+}

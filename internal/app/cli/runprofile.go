@@ -78,10 +78,7 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 		return ended, fmt.Errorf("%w, or run it with --profile %s", err, noProfile)
 	}
 	a.Argv = slices.Concat([]string{path}, p.World, a.Argv[1:])
-	a.Title, a.Further = p.Title, p.Further
-	if names(c.args[1:], p.Further) {
-		a.Further = "" // the person has named those that they want
-	}
+	a.Title, a.Further = p.Title, p.FurtherFor(c.args[1:])
 	a.Writable, a.Readable, a.Home = grant.Writable, grant.Readable, grant.Home
 	a.Env, a.Pass, a.Network = p.Environ(environment(p.Env), func(program string) (string, error) { return c.Programs.Find(program) }), p.Env, p.Network
 	a.Hosts, a.Idle = p.Reaches(environment(p.URLs)), p.Idle
@@ -90,11 +87,6 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 			fmt.Fprintf(onTerminal(c.Err), "sidecar-ls: what it refreshed of its keys is not kept: %v\n", err)
 		}
 	}, nil
-}
-
-// names reports whether a command line has a flag.
-func names(args []string, flag string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
 }
 
 // hasTools fails for an agent whose own tools setup has turned off: in a run it has those
