@@ -54,7 +54,7 @@ func TestACPFolders(t *testing.T) {
 	opens(e, web, []string{api}, "")
 	opens(e, web, []string{out}, "additionalDirectories: "+out+" is not in the folders that are served here")
 	opens(e, out, nil, "cwd: "+out+" is not in the folders that are served here")
-	opens(e, api, []string{"web"}, "additionalDirectories: \"web\" is no absolute path")
+	opens(e, api, []string{"web"}, `is no absolute path`)
 	e.leave()
 
 	e = acpEditorIn(t, api, false, "--root", api, "--root", web)
