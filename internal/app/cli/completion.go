@@ -332,7 +332,7 @@ func (c *cli) argumentValues(a tools.Argument, before, begun string) []candidate
 	case slices.Contains(a.Kinds, "boolean"):
 		list = []string{"true", "false"}
 	case list == nil && slices.Contains(pathArguments, a.Name):
-		list = c.filesFrom(begun)
+		list = filesFrom(c, begun)
 	}
 	var out []candidate
 	for _, v := range list {
@@ -354,7 +354,7 @@ func rootsFrom(begun string) (out []string) {
 
 // filesFrom are the files of the workspace in the directory that begun names. Of several
 // folders, their names come first.
-func (c *cli) filesFrom(begun string) (out []string) {
+func filesFrom(c *cli, begun string) (out []string) {
 	folders, err := c.folders()
 	switch {
 	case err != nil:

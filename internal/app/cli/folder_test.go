@@ -230,10 +230,10 @@ func TestRootCompletion(t *testing.T) {
 	check("--root=web/", "run", "--root=w")
 	check(filepath.Join(top, "api")+"/", "run", "--root", filepath.Join(top, "ap"))
 	c := &cli{roots: rootFlag{"api", "web"}}
-	if got := c.filesFrom(""); !slices.Equal(got, []string{"api/", "web/"}) {
+	if got := filesFrom(c, ""); !slices.Equal(got, []string{"api/", "web/"}) {
 		t.Errorf("of two folders it offers %q", got)
 	}
-	if got := c.filesFrom("web/"); !slices.Equal(got, []string{"api/", "web/app.js"}) {
+	if got := filesFrom(c, "web/"); !slices.Equal(got, []string{"api/", "web/app.js"}) {
 		t.Errorf("in web it offers %q", got)
 	}
 }

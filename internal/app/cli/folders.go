@@ -68,7 +68,7 @@ func (c *cli) folder() (workspace.Folder, error) {
 }
 
 // oneFolder refuses several folders for a command that works in one alone.
-func (c *cli) oneFolder(command string) error {
+func oneFolder(c *cli, command string) error {
 	if all, err := c.folders(); err == nil && len(all) > 1 {
 		return usagef("%s works in one folder at a time, and --root names %d; call it for each of them", command, len(all))
 	}

@@ -161,7 +161,7 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	res, err := program.Run(ctx, serve.Programs(w), r)
 	closeAll(files) // standard error is copied to until now
 	if a.Further != "" && len(left) > 0 {
-		res.Said = append(res.Said, fmt.Sprintf("%s was not told of %s, whose name it can't take", a.Title, strings.Join(left, ", ")))
+		res.Said = append(res.Said, fmt.Sprintf("%s does not get %s, whose name it can't take", a.Title, strings.Join(left, ", ")))
 	}
 	switch {
 	case errors.Is(err, session.ErrMode):

@@ -99,7 +99,7 @@ func setUp(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 && c.args[0] == modelClient {
 		return setUpModel(ctx, c, c.args[1:])
 	}
-	if err := c.oneFolder("setup"); err != nil {
+	if err := oneFolder(c, "setup"); err != nil {
 		return err
 	}
 	env, err := c.setupEnv()
