@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
 	"github.com/sidecar-ls/sidecar-ls/tools"
 )
@@ -16,14 +17,16 @@ const notFrozen = 213
 // canFreeze reports whether a shell can look at files before a line.
 func canFreeze(s shells.Shell) bool { return !s.PowerShell && s.Drives == "" && !s.Variable }
 
-// begin is where a command begins that a session runs in root.
-func (s *sessions) begin(session, root, cwd string) string {
+// begin is where a command begins that a session runs.
+func (s *sessions) begin(session string, files workspace.Files, cwd string) string {
+	root := files.Abs(".")
 	s.mu.Lock()
 	sh := s.open[session+"\x00"+root]
 	s.mu.Unlock()
 	if sh == nil {
 		sh = &shell{d: s.d, session: session, root: root, dir: root}
 	}
+	sh.sees(files)
 	dir, _, err := sh.start(cwd)
 	if err != nil {
 		return ""

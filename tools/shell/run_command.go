@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,8 +74,7 @@ func (s *sessions) planCommand(_ context.Context, files workspace.Files, in runI
 	if shell, err := s.d.shell(); err == nil {
 		effects.Command = in.spelled(shell)
 		if canFreeze(shell) && !in.Background {
-			root := files.Abs(".")
-			effects.Dir = func(session string) string { return s.begin(session, root, in.Cwd) }
+			effects.Dir = func(session string) string { return s.begin(session, files, in.Cwd) }
 		}
 	}
 	return in, effects, nil
@@ -189,15 +187,12 @@ func notStarted(err error) error {
 	return tools.Errorf(tools.Unavailable, "nothing was run: %v", err)
 }
 
-// relative is the directory of the session, from its root.
+// relative is the directory of the session, as the tools take it.
 func (sh *shell) relative() string {
+	folders := sh.in()
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	rel, err := filepath.Rel(sh.root, sh.dir)
-	if err != nil {
-		return sh.dir
-	}
-	return filepath.ToSlash(rel)
+	return folders.name(sh.dir)
 }
 
 // report is what a model reads of a command's end.

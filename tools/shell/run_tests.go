@@ -153,16 +153,26 @@ func (sh *shell) test(ctx context.Context, c *tools.Call, in testsIn) (tools.Res
 		Stdout: stdout.full.String(), Stderr: stderr.full.String(),
 		Reports: testrun.Reports(c.Files, in.plan, began),
 	})
-	root := c.Files.Abs(".") + string(filepath.Separator)
-	roots := []string{root, filepath.ToSlash(root)}
-	if s, err := sh.d.shell(); err == nil {
-		roots = append(roots, s.Inside(c.Files.Abs("."))+"/")
+	known := [][2]string{} // beginnings of paths, with that of names
+	for _, folder := range sh.in() {
+		name := ""
+		if folder.Name != "." {
+			name = folder.Name + "/"
+		}
+		known = append(known, [2]string{folder.Dir + string(filepath.Separator), name}, [2]string{filepath.ToSlash(folder.Dir) + "/", name})
+		if s, err := sh.d.shell(); err == nil {
+			known = append(known, [2]string{s.Inside(folder.Dir) + "/", name})
+		}
 	}
 	for i := range r.Failures { // a model knows files by their names in the workspace
 		f := &r.Failures[i]
-		for _, root := range roots {
-			f.File, f.Name = strings.TrimPrefix(f.File, root), strings.TrimPrefix(f.Name, root)
-			f.Message = strings.ReplaceAll(f.Message, root, "")
+		for _, k := range known {
+			for _, text := range []*string{&f.File, &f.Name} {
+				if rest, ok := strings.CutPrefix(*text, k[0]); ok {
+					*text = k[1] + rest
+				}
+			}
+			f.Message = strings.ReplaceAll(f.Message, k[0], k[1])
 		}
 		f.File = filepath.ToSlash(f.File)
 	}

@@ -45,6 +45,7 @@ type shell struct {
 	turn          chan struct{} // holds a token while a command runs that keeps its state
 
 	mu      sync.Mutex
+	folders folders
 	dir     string // where the next command begins
 	homeDir string // the home that commands had; "" before the first one
 	jobs    []*job
@@ -55,17 +56,24 @@ func newSessions(d Deps) *sessions { return &sessions{d: d, open: map[string]*sh
 
 // get returns the shell of a call, which begins with the first one.
 func (s *sessions) get(c *tools.Call) *shell {
-	root := c.Files.Abs(".")
-	key := c.Session + "\x00" + root
+	return s.of(c.Session, c.Files)
+}
+
+// of is the shell of a session for what it sees.
+func (s *sessions) of(session string, files workspace.Files) *shell {
+	root := files.Abs(".")
+	key := session + "\x00" + root
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sh := s.open[key]; sh != nil {
+		sh.sees(files)
 		return sh
 	}
-	sh := &shell{d: s.d, session: c.Session, root: root, turn: make(chan struct{}, 1), dir: root}
+	sh := &shell{d: s.d, session: session, root: root, turn: make(chan struct{}, 1), dir: root}
+	sh.sees(files)
 	s.open[key] = sh
 	if s.d.Calls != nil {
-		if closed := s.d.Calls.Closed(c.Session); closed != nil {
+		if closed := s.d.Calls.Closed(session); closed != nil {
 			go func() {
 				<-closed
 				s.mu.Lock()
@@ -76,6 +84,23 @@ func (s *sessions) get(c *tools.Call) *shell {
 		}
 	}
 	return sh
+}
+
+// sees says which folders there are now.
+func (sh *shell) sees(files workspace.Files) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.folders = foldersOf(files, sh.root)
+}
+
+// in are the folders that there are.
+func (sh *shell) in() folders {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.folders == nil {
+		return folders{{Name: ".", Dir: sh.root}}
+	}
+	return sh.folders
 }
 
 // end ends what runs in the background, and forgets the state.
@@ -164,7 +189,7 @@ func (sh *shell) start(cwd string) (dir, note string, err error) {
 	}
 	if cwd != "" {
 		if !filepath.IsAbs(cwd) {
-			cwd = filepath.Join(sh.root, cwd)
+			cwd = sh.in().abs(cwd)
 		}
 		if err := sh.begins(cwd); err != nil {
 			return "", "", err
@@ -206,9 +231,13 @@ func (sh *shell) prepare(call *tools.Call, c command) (r Run, note string, err e
 		}
 		home.Close()
 	}
-	r = Run{Session: sh.session, Root: sh.root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked, Looks: call.Looks, Frozen: call.Frozen != nil}
+	root := sh.root
+	if folder, ok := sh.in().of(dir); ok {
+		root = folder.Dir
+	}
+	r = Run{Session: sh.session, Root: root, Dir: dir, Files: call.Files, Held: call.Held, Drop: call.Drop, Fresh: call.Fresh, Unasked: call.Unasked, Looks: call.Looks, Frozen: call.Frozen != nil}
 	sets := c.env
-	if sh.d.Host.Offline(sh.root) {
+	if sh.d.Host.Offline(root) {
 		sets = slices.Concat(WithoutRetries, sets)
 	}
 	r.Line = c.line
@@ -266,36 +295,37 @@ func (sh *shell) powerShell(s shells.Shell, line, dir, keep string, sets []strin
 // inside reports whether dir is a directory in the root, links followed.
 func (sh *shell) inside(dir string) bool { return sh.begins(dir) == nil }
 
-// shown is a path as the tools take it: relative to the root, if it is below that.
-func (sh *shell) shown(dir string) string {
-	if rel, err := filepath.Rel(sh.root, dir); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return dir
-}
-
 // begins says why a command can't begin in a directory.
 func (sh *shell) begins(dir string) error {
 	dir = filepath.Clean(dir)
+	folders := sh.in()
 	outside := tools.Errorf(tools.OutsideWorkspace, "cwd: %s lies outside of the workspace; give a directory relative to its root", dir)
-	root, err := filepath.EvalSymlinks(sh.root)
-	if err != nil {
-		return outside
+	if len(folders) > 1 {
+		outside = tools.Errorf(tools.OutsideWorkspace, "cwd: %s lies outside of the workspace; give a directory that begins with the name of a folder, such as %s", dir, folders[0].Name)
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil && within(dir, sh.root) && sh.d.Host.IsDir(sh.session, sh.root, dir) {
-		return nil
+	named, inside := false, false // by its name; with its links followed
+	for _, folder := range folders {
+		root, rootErr := filepath.EvalSymlinks(folder.Dir)
+		if rootErr != nil {
+			continue
+		}
+		if err != nil && within(dir, folder.Dir) && sh.d.Host.IsDir(sh.session, folder.Dir, dir) {
+			return nil
+		}
+		named = named || within(dir, folder.Dir) || within(dir, root)
+		inside = inside || err == nil && within(real, root)
 	}
 	switch {
-	case err != nil && !within(dir, sh.root) && !within(dir, root):
+	case err != nil && !named:
 		return outside
 	case errors.Is(err, fs.ErrNotExist):
-		return tools.Errorf(tools.NotFound, "cwd: there is no directory %s; list_directory shows what there is", sh.shown(dir))
-	case err != nil || !within(real, root):
+		return tools.Errorf(tools.NotFound, "cwd: there is no directory %s; list_directory shows what there is", folders.name(dir))
+	case err != nil || !inside:
 		return outside
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return tools.Errorf(tools.InvalidArguments, "cwd: %s is not a directory; give the directory it is in", sh.shown(dir))
+		return tools.Errorf(tools.InvalidArguments, "cwd: %s is not a directory; give the directory it is in", folders.name(dir))
 	}
 	return nil
 }

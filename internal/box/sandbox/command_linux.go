@@ -144,7 +144,7 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *keeper.Run, p *rights.Plan, want spec.Sp
 			TCP:     true, // is left to the namespace
 		}
 	}
-	places := slices.Concat(spec.Installed(s.tools.Home), want.ReadOnly, want.Writable, []string{want.Root})
+	places := slices.Concat(spec.Installed(s.tools.Home), want.ReadOnly, want.Writable, want.Folders())
 	home := want.Home
 	for _, l := range want.Layers {
 		places = append(places, filepath.Join(s.tools.Home, l.On))
@@ -186,10 +186,13 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *keeper.Run, p *rights.Plan, want spec.Sp
 	p.Mounts = child.PlanFD + 2
 	k.Job.Path, k.Job.Dir, k.Job.Namespace = s.tools.Bwrap, "/", true
 	k.Job.Argv = []string{s.tools.Bwrap, "--args", fmt.Sprint(child.PlanFD + 1), "--", mask.HelperPath, child.InitCommand, child.RoleConfine}
-	layers := want.Layers
-	if want.Merged != nil && want.Merged.Mount != nil {
-		layers = append([]spec.Layer{{Mount: want.Merged.Mount, At: want.Merged.At}}, layers...)
+	var layers []spec.Layer
+	for _, m := range want.Worlds() {
+		if m.Mount != nil {
+			layers = append(layers, spec.Layer{Mount: m.Mount, At: m.At})
+		}
 	}
+	layers = append(layers, want.Layers...)
 	if len(layers) == 0 {
 		return inherit(k, p, last, args, theirs)
 	}

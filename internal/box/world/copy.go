@@ -415,7 +415,7 @@ func (s *folderCopy) lend(to *os.Root, rel string) error {
 	if slices.ContainsFunc(s.lent, func(l spec.Lent) bool { return l.Dir == dir }) {
 		return nil
 	}
-	l := spec.Lent{Dir: dir, Place: spec.LentDir + "/" + strconv.Itoa(len(s.lent))}
+	l := spec.Lent{Dir: dir, Place: lentIn(s.w.root) + "/" + strconv.Itoa(len(s.lent))}
 	if s.separate() {
 		l.Place = filepath.ToSlash(dir)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/mount"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/filelock"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/osfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/userdirs"
@@ -240,6 +241,10 @@ func place(root string) (string, error) {
 
 // fresh begins the name of a world that is not locked yet.
 const fresh = "new."
+
+// lentIn is a directory of a folder for what commands read of it in another place: they may
+// see several folders.
+func lentIn(root string) string { return spec.LentDir + "/" + strings.TrimSuffix(prefix(root), ".") }
 
 // prefix begins the names of the worlds of a folder.
 func prefix(root string) string {

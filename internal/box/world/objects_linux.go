@@ -12,7 +12,7 @@ import (
 )
 
 // lentAt is where commands read the objects of the folder's own repository.
-const lentAt = spec.LentDir + "/objects"
+func lentAt(root string) string { return lentIn(root) + "/objects" }
 
 // ownObjects gives commands a directory for the objects that they make, which
 // borrows from that of the folder's repository. It returns what they are to see
@@ -32,7 +32,7 @@ func (w *world) ownObjects() (lent []spec.Lent, err error) {
 	if info, err := os.Lstat(filepath.Join(git, "objects", "info", "alternates")); err == nil && info.Size() > 0 {
 		return nil, nil
 	}
-	lent = []spec.Lent{{Dir: filepath.Join(git, "objects"), Place: lentAt}}
+	lent = []spec.Lent{{Dir: filepath.Join(git, "objects"), Place: lentAt(w.root)}}
 	at := filepath.Join(w.upper(), ".git")
 	info, err := os.Lstat(at)
 	switch {
@@ -54,7 +54,7 @@ func (w *world) ownObjects() (lent []spec.Lent, err error) {
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(lentAt+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(lentAt(w.root)+"\n"), 0o644); err != nil {
 		return nil, err
 	}
 	return lent, unix.Lsetxattr(objects, opaqueName, []byte("y"), 0)

@@ -183,14 +183,19 @@ func (w *world) begin(r Request) (_ *Run, err error) {
 	return run, nil
 }
 
-// Show has the sandbox show the world as the folder, which is the Root of spec.
-func (r *Run) Show(spec *spec.Spec) {
-	if r.w.kind == SeparateCopy {
-		r.showSeparate(spec)
+// Show has the sandbox show the world as its folder. The first that is shown is that of the
+// Root of s, and each further one that of a folder beside it.
+func (r *Run) Show(s *spec.Spec) {
+	switch {
+	case r.w.kind == SeparateCopy:
+		r.showSeparate(s)
 		return
+	case s.Merged == nil:
+		s.Merged = &r.seen
+	default:
+		s.Beside = append(slices.Clip(s.Beside), spec.Folder{Dir: r.w.root, Merged: r.seen})
 	}
-	spec.Merged = &r.seen
-	spec.ReadOnly = append(spec.ReadOnly, r.lent...)
+	s.ReadOnly = append(s.ReadOnly, r.lent...)
 }
 
 // Kind is what the command sees.

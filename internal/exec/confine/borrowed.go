@@ -17,12 +17,12 @@ import (
 // it, and would read the history of any other repository.
 
 // borrowedNote says what makes such objects readable, or why git does not use the repository
-// of spec.Root in commands.
-func borrowedNote(ctx context.Context, repos Repos, level box.Level, spec *Spec) string {
+// of root in commands.
+func borrowedNote(ctx context.Context, repos Repos, level box.Level, spec *Spec, root string) string {
 	if !level.Hides() {
 		return ""
 	}
-	repo, err := repos.Open(ctx, spec.Root)
+	repo, err := repos.Open(ctx, root)
 	if errors.Is(err, gitrepo.ErrRefused) {
 		return "; git may find no repository in commands: " + gitcmd.CleanMessage(err.Error())
 	}
@@ -39,7 +39,7 @@ func borrowedNote(ctx context.Context, repos Repos, level box.Level, spec *Spec)
 // readable reports whether a command can read a directory.
 func readable(level box.Level, spec *Spec, dir string) bool {
 	in := func(of string) bool { return of != "" && box.Within(dir, of) }
-	if slices.ContainsFunc(slices.Concat([]string{spec.Root}, spec.ReadOnly, spec.Writable, box.Programs, []string{"/etc"}), in) {
+	if slices.ContainsFunc(slices.Concat(spec.Folders(), spec.ReadOnly, spec.Writable, box.Programs, []string{"/etc"}), in) {
 		return true
 	}
 	home, err := os.UserHomeDir()

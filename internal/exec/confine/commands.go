@@ -57,10 +57,11 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 		return nil, errNoProgram
 	}
 	local := localhostOf(c.Confiner, r.Session)
-	spec, err := c.Spec(ctx, r.Root)
+	list, err := specs(ctx, c.Confiner, foldersOf(c.Confiner, &r)...)
 	if err != nil {
 		return nil, err
 	}
+	spec, beside := list[0], list[1:]
 	spec.HomeVariable = shell.HomeVariable
 	spec.ReadOnly = append(spec.ReadOnly, r.Readable...)
 	if r.Own {
@@ -75,6 +76,10 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	level, err := c.Level()
 	if err == nil && level.Hides() && (hides || r.Looks != "") {
 		past, _ = c.pasts.secrets(ctx, level, &spec.Spec)
+		for i := range beside {
+			dirs, _ := c.pasts.secrets(ctx, level, &beside[i].Spec)
+			past = append(past, dirs...)
+		}
 	}
 	spends := payer(c.Confiner, r.Session)
 	if r.Unasked {
@@ -97,7 +102,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 			return nil, err
 		}
 	}
-	sees := spec.Spec
+	sees := append([]Spec{spec}, beside...)
 	var pinned []string
 	if r.Looks == tools.LooksHistory && len(past) > 0 && level >= box.Bubblewrap {
 		pinned = pinnedGit(ctx, c.o.Repos, r)
@@ -108,6 +113,15 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	}
 	if r.Unasked && run == nil {
 		return nil, &box.RefusedError{Why: "nobody was asked about it, and it would change the disk: " + why}
+	}
+	p := &process{why: why}
+	if run != nil {
+		p.runs = []*world.Run{run}
+		others, note, err := enterBeside(c.Confiner, &spec, beside, &r, run.Kind())
+		if p.runs, p.note = append(p.runs, others...), note; err != nil {
+			_, _ = p.End(false)
+			return nil, err
+		}
 	}
 	if hides {
 		spec.withoutPast(past)
@@ -126,17 +140,18 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	local.give(&spec)
 	ports, portsNote := portsFor(c.Confiner, r.Session)
 	spec.Env = append(append(spec.Env, ports...), r.Env...)
-	moved := c.movedTips(ctx, r)
-	p := &process{run: run, why: why, moved: moved, note: trackedNote(c.Confiner, r.Session, r.Root, spec.Sealed)}
+	p.moved = c.movedTips(ctx, r, sees)
 	p.note += portsNote
-	if level, err := c.Level(); err == nil {
-		if text := borrowedNote(ctx, c.o.Repos, level, &spec); text != "" {
-			if _, reported := c.reportedBorrowed.LoadOrStore(r.Session+"\x00"+spec.Root, true); !reported {
+	for i := range sees {
+		root := sees[i].Root
+		p.note += trackedNote(c.Confiner, r.Session, root, sees[i].Sealed)
+		if text := borrowedNote(ctx, c.o.Repos, level, &spec, root); text != "" {
+			if _, reported := c.reportedBorrowed.LoadOrStore(r.Session+"\x00"+root, true); !reported {
 				p.note += text
 			}
 		}
 	}
-	if at := spec.Root; run != nil && run.Kind() == world.SeparateCopy {
+	if at := spec.Root; p.kind() == world.SeparateCopy {
 		p.finish, p.loose = rename(&r, at, run.Outside(at)), loose(c.Confiner)
 	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
@@ -153,7 +168,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 		p.follow = time.AfterFunc(wait, c.follow)
 	}
 	if metered = r.Unasked; metered {
-		p.meter = follow(c.Confiner, r, spends, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, &sees, past) })
+		p.meter = follow(c.Confiner, r, spends, p.Cmd, func() []string { return opened(context.WithoutCancel(ctx), c.Confiner, sees, past) })
 	}
 	return p, nil
 }
@@ -198,7 +213,7 @@ const followAfter = 500 * time.Millisecond
 // process is a command in its world, with notes for its result.
 type process struct {
 	*sandbox.Cmd
-	run  *world.Run // nil: it sees the disk
+	runs []*world.Run // of the folder that it began in, and of others; none: it sees the disk
 	why  string
 	note string
 
@@ -216,25 +231,37 @@ func (p *process) Words() string {
 	if p.hosts != nil {
 		words += reachedWords(p.hosts())
 	}
-	switch {
-	case p.run != nil && p.run.Kind() == world.Copy:
+	switch p.kind() {
+	case world.Copy:
 		words += "; in a copy of the workspace"
-	case p.run != nil && p.run.Kind() == world.SeparateCopy && p.loose:
-		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads and changes the disk, past the review"
-	case p.run != nil && p.run.Kind() == world.SeparateCopy:
-		words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads the disk, and can't write it"
-	case p.run == nil && p.why != "":
-		words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
+	case world.SeparateCopy:
+		if p.loose {
+			words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads and changes the disk, past the review"
+		} else {
+			words += "; in a copy of the workspace at another path: what names a file of the workspace by its absolute path reads the disk, and can't write it"
+		}
+	case "":
+		if p.why != "" {
+			words += "; it saw the disk, not what is pending or unsaved (" + p.why + ")"
+		}
 	}
 	return words
 }
 
 // World says in a word what the command sees.
 func (p *process) World() string {
-	if p.run == nil {
+	if len(p.runs) == 0 {
 		return worldDisk
 	}
-	return p.run.Kind().Word()
+	return p.kind().Word()
+}
+
+// kind is the kind of its worlds; "" where it sees the disk.
+func (p *process) kind() world.Kind {
+	if len(p.runs) == 0 {
+		return ""
+	}
+	return p.runs[0].Kind()
 }
 
 // Wait implements shell.Process.
@@ -248,42 +275,43 @@ func (p *process) Wait() error {
 
 // Outside is the path of the workspace that the command knows as path.
 func (p *process) Outside(path string) string {
-	if p.run == nil {
+	if len(p.runs) == 0 {
 		return path
 	}
-	return p.run.Outside(path)
+	return p.runs[0].Outside(path)
 }
 
 // Changed is what commands of the session changed since it was asked last.
 func (p *process) Changed() (shell.Changed, error) {
-	if p.run == nil {
+	if len(p.runs) == 0 {
 		return shell.Changed{}, nil
 	}
-	h, err := p.run.Collect()
+	h, err := gathered(p.runs, (*world.Run).Collect)
 	return shell.Changed(h), err
 }
 
 // End leaves the world.
 func (p *process) End(take bool) (shell.Changed, error) {
-	if p.run == nil {
+	if len(p.runs) == 0 {
 		return p.withMoved(shell.Changed{}), nil
 	}
 	if p.follow != nil {
 		p.follow.Stop()
 	}
-	h, err := p.run.End(take)
+	h, err := gathered(p.runs, func(r *world.Run) (world.Collected, error) { return r.End(take) })
 	return p.withMoved(shell.Changed(h)), err
 }
 
 // GiveUp leaves the world of a command that was cut off.
 func (p *process) GiveUp() shell.Changed {
-	if p.run == nil {
+	if len(p.runs) == 0 {
 		return p.withMoved(shell.Changed{})
 	}
 	if p.follow != nil {
 		p.follow.Stop()
 	}
-	return p.withMoved(shell.Changed{Said: p.run.GiveUp()})
+	h, _ := gathered(p.runs, func(r *world.Run) (world.Collected, error) { return world.Collected{Said: r.GiveUp()}, nil })
+	return p.withMoved(shell.Changed(h))
 }
 
 // withMoved says besides which references were moved.
@@ -294,19 +322,26 @@ func (p *process) withMoved(ch shell.Changed) shell.Changed {
 	return ch
 }
 
-// movedTips begins to look at the references of the repository that a command has for
-// real; nil: there is none.
-func (c Commands) movedTips(ctx context.Context, r shell.Run) func() []string {
+// movedTips begins to look at the references of the repositories that a command has for
+// real; nil: there are none.
+func (c Commands) movedTips(ctx context.Context, r shell.Run, sees []Spec) func() []string {
 	if r.Held || r.LookOnly {
 		return nil
 	}
-	repo, err := c.o.Repos.Open(ctx, r.Root)
-	if err != nil {
-		return nil
+	var moved []func() []string
+	for i := range sees {
+		repo, err := c.o.Repos.Open(ctx, sees[i].Root)
+		if err != nil {
+			continue
+		}
+		if before, err := repo.Tips(); err == nil {
+			moved = append(moved, func() []string { return repo.MovedTips(context.WithoutCancel(ctx), before) })
+		}
 	}
-	before, err := repo.Tips()
-	if err != nil {
-		return nil
+	return func() (said []string) {
+		for _, f := range moved {
+			said = append(said, f()...)
+		}
+		return said
 	}
-	return func() []string { return repo.MovedTips(context.WithoutCancel(ctx), before) }
 }

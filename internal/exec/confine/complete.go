@@ -159,8 +159,8 @@ func noSecrets(ctx context.Context, c *Confiner, level box.Level, use effects.Us
 
 // opened are the things that have come in sight of a command about which nobody was asked,
 // since it started: servers of the machine, files that may hold secrets, or secrets in git's
-// history besides those in hidden.
-func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (found []string) {
+// history besides those in hidden. specs are those of the folders that it sees.
+func opened(ctx context.Context, c *Confiner, specs []Spec, hidden []string) (found []string) {
 	set := c.o.Settings.Now()
 	if tables, err := socketTables(); err == nil {
 		for _, at := range c.sockets.inSight(tables, inView(ctx, c, set, c.o.Folders)) {
@@ -171,8 +171,16 @@ func opened(ctx context.Context, c *Confiner, spec *box.Spec, hidden []string) (
 	if err != nil {
 		return found
 	}
+	for i := range specs {
+		found = append(found, openedIn(ctx, c, level, &specs[i].Spec, hidden)...)
+	}
+	return found
+}
+
+// openedIn is opened for the secrets of one folder.
+func openedIn(ctx context.Context, c *Confiner, level box.Level, spec *box.Spec, hidden []string) (found []string) {
 	// Masks hide the files of its start; the overlay shows those that have come since.
-	now := base(set, spec.Root)
+	now := base(c.o.Settings.Now(), spec.Root)
 	files, err := c.surroundings(ctx, &now)
 	if err != nil {
 		return append(found, "secrets: it is not known any more what must be hidden: "+err.Error())

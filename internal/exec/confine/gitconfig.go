@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
@@ -28,33 +27,40 @@ const gitConfig = ".config/git/config"
 // gitIgnore is what git takes no notice of besides, for those settings.
 const gitIgnore = ".config/git/stand-ins"
 
-// writeGitConfig puts the user's settings of git, as they hold in a repository
-// (nil is none), into the home of commands. What is in that directory was made by commands: no link in
-// it is followed out of it, and nothing of it is opened. standIns: files of the
-// repository have stand-ins, or are copies, which git tells from them by what it
-// does not look at then. ignored are directories that stand in for missing names.
-func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []string) (set map[string]string, err error) {
+// gitParts are what git's settings in the home of commands depend on.
+type gitParts struct {
+	repos    []*gitrepo.Repo // of the folders that a command sees, its own first; nil is none
+	standIns bool            // files of a repository have stand-ins, or are copies, which git tells from them by what it does not look at then
+	ignored  []string        // directories that stand in for missing names
+}
+
+// writeGitConfig puts the user's settings of git, as they hold in the first repository,
+// into the home of commands. What is in that directory was made by commands: no link in
+// it is followed out of it, and nothing of it is opened.
+func writeGitConfig(home string, p gitParts) (set gitSettings, err error) {
 	gitDir := ""
-	if repo != nil {
+	if repo := p.repos[0]; repo != nil {
 		gitDir = repo.GitDir
 	}
-	set, err = gitconfig.User(gitDir, gitKeys...)
-	if err != nil {
-		set = nil // git itself would refuse them, and say so
+	set = gitSettings{}
+	user, err := gitconfig.User(gitDir, gitKeys...)
+	if err == nil { // else git itself would refuse them, and say so
+		for key, value := range user {
+			set[key] = []string{value}
+		}
 	}
-	if set = maps.Clone(set); set == nil {
-		set = map[string]string{}
+	for _, repo := range p.repos {
+		if repo != nil && gitconfig.Safe(repo.Dir) { // it may be another user's
+			set["safe.directory"] = append(set["safe.directory"], repo.Dir)
+		}
 	}
-	if repo != nil && gitconfig.Safe(repo.Dir) { // it may be another user's
-		set["safe.directory"] = repo.Dir
+	if len(p.ignored) > 0 {
+		set["core.excludesfile"] = []string{"~/" + gitIgnore}
 	}
-	if len(ignored) > 0 {
-		set["core.excludesfile"] = "~/" + gitIgnore
+	if p.standIns {
+		maps.Copy(set, gitSettings{"core.checkstat": {"minimal"}, "core.trustctime": {"false"}})
 	}
-	if standIns {
-		maps.Copy(set, map[string]string{"core.checkstat": "minimal", "core.trustctime": "false"})
-	}
-	if err := writeSettings(home, set); err != nil || len(ignored) == 0 {
+	if err := writeSettings(home, set); err != nil || len(p.ignored) == 0 {
 		return set, err
 	}
 	dir, err := os.OpenRoot(home)
@@ -62,11 +68,14 @@ func writeGitConfig(home string, repo *gitrepo.Repo, standIns bool, ignored []st
 		return nil, err
 	}
 	defer dir.Close()
-	return set, putInHome(dir, gitIgnore, strings.Join(ignored, "\n")+"\n")
+	return set, putInHome(dir, gitIgnore, strings.Join(p.ignored, "\n")+"\n")
 }
 
+// gitSettings are settings of git with their values, of which the last one counts, or all.
+type gitSettings map[string][]string
+
 // writeSettings puts such settings into a home.
-func writeSettings(home string, set map[string]string) error {
+func writeSettings(home string, set gitSettings) error {
 	dir, err := os.OpenRoot(home)
 	if err != nil {
 		return err
@@ -90,13 +99,15 @@ func writeSettings(home string, set map[string]string) error {
 
 // inEnv are variables by which git knows such settings, and none that commands left in their
 // home.
-func inEnv(set map[string]string) []string {
-	env := []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_COUNT=" + strconv.Itoa(len(set))}
-	for i, key := range slices.Sorted(maps.Keys(set)) {
-		n := strconv.Itoa(i)
-		env = append(env, "GIT_CONFIG_KEY_"+n+"="+key, "GIT_CONFIG_VALUE_"+n+"="+set[key])
+func inEnv(set gitSettings) []string {
+	env, n := []string{"GIT_CONFIG_GLOBAL=" + os.DevNull}, 0
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		for _, value := range set[key] {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+			n++
+		}
 	}
-	return env
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
 // putInHome writes a file of the home of commands, whatever they left in its place.
@@ -117,12 +128,15 @@ func putInHome(dir *os.Root, name, text string) error {
 }
 
 // gitText is a file of settings, as git reads it.
-func gitText(set map[string]string) string {
+func gitText(set gitSettings) string {
 	var b strings.Builder
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		section, name, _ := strings.Cut(key, ".")
-		fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, quote.Replace(set[key]))
+		fmt.Fprintf(&b, "[%s]\n", section)
+		for _, value := range set[key] {
+			fmt.Fprintf(&b, "\t%s = \"%s\"\n", name, quote.Replace(value))
+		}
 	}
 	return b.String()
 }

@@ -218,11 +218,17 @@ func (s *Spec) withoutPast(dirs []string) {
 		return
 	}
 	s.Hidden = append(slices.Clone(s.Hidden), dirs...)
-	if m := s.Merged; m != nil {
-		of := func(l box.Lent) bool { return slices.Contains(dirs, l.Dir) }
-		without := *m
-		without.Lent = slices.DeleteFunc(slices.Clone(m.Lent), of)
-		s.Merged = &without
+	lends := func(m box.Merged) box.Merged {
+		m.Lent = slices.DeleteFunc(slices.Clone(m.Lent), func(l box.Lent) bool { return slices.Contains(dirs, l.Dir) })
+		return m
+	}
+	if s.Merged != nil {
+		seen := lends(*s.Merged)
+		s.Merged = &seen
+	}
+	s.Beside = slices.Clone(s.Beside)
+	for i := range s.Beside {
+		s.Beside[i].Merged = lends(s.Beside[i].Merged)
 	}
 	// go asks git about each main package that it builds, and fails with it.
 	flags := "GOFLAGS=-buildvcs=false"

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,10 +66,13 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 	if local.session != "" && c.box.Localhosts().Join(local.session, local.ended) == nil {
 		local = localhost{} // this machine has no network namespaces
 	}
-	spec, err := c.Spec(ctx, r.Root)
+	r.Root = folderOf(c.o.Folders, r.Dir, r.Root)
+	roots := foldersOf(c.Confiner, &r)
+	list, err := specs(ctx, c.Confiner, roots...)
 	if err != nil {
 		return nil, err
 	}
+	spec := list[0]
 	spec.Terminal = h.Terminal
 	// Without a network of its own it has the machine's, or would not reach its model.
 	spec.Network = spec.Network || h.Network && local.session == ""
@@ -86,7 +90,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 		return nil, &box.RefusedError{Why: err.Error()}
 	}
 	var readable []string
-	if !strings.HasPrefix(path, r.Root+string(filepath.Separator)) {
+	if !inAny(path, roots) {
 		r.Argv[0], readable = installation(path)
 		spec.ReadOnly = append(spec.ReadOnly, readable...)
 	}
@@ -104,7 +108,14 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 		_, _ = run.End(false)
 		return nil, &box.RefusedError{Why: "what the program writes could not be reviewed, because " + why}
 	}
-	p.run = run
+	if run != nil {
+		p.runs = []*world.Run{run}
+		others, note, err := enterBeside(c.Confiner, &spec, list[1:], &r, run.Kind())
+		if p.runs, p.note = append(p.runs, others...), note; err != nil {
+			_, _ = p.End(false)
+			return nil, err
+		}
+	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdout, p.Stderr = r.Stdout, r.Stderr
 		if h.Stdin != nil {
@@ -154,19 +165,22 @@ const (
 
 // Watch implements Program.
 func (p *process) Watch(ctx context.Context, changed func()) error {
-	if p.run == nil {
-		return nil // it wrote where it belongs
+	for _, run := range p.runs { // without one it wrote where it belongs
+		dir, without := run.Written()
+		if err := watch.Settled(ctx, dir, without, hostedQuiet, hostedMost, changed); err != nil {
+			return err
+		}
 	}
-	dir, without := p.run.Written()
-	return watch.Settled(ctx, dir, without, hostedQuiet, hostedMost, changed)
+	return nil
 }
 
 // Again implements Program.
 func (p *process) Again() error {
-	if p.run == nil {
-		return nil
+	var failed []error
+	for _, run := range p.runs {
+		failed = append(failed, run.Again())
 	}
-	return p.run.Again()
+	return errors.Join(failed...)
 }
 
 // show has the variables of Runs name their programs by paths that the program can

@@ -25,7 +25,7 @@ import (
 type Spec struct {
 	box.Spec
 	areas []gitguard.Area
-	git   map[string]string // the user's settings of git that commands know
+	git   gitSettings // the user's that commands know
 
 	// gitDirs are those of Writable in which a repository is that the root is
 	// another working tree of, and linked is that, if the root is all of the tree.
@@ -36,13 +36,55 @@ type Spec struct {
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
 // known that must be hidden.
 func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
+	list, err := specs(ctx, c, root)
+	if len(list) == 0 {
+		return Spec{}, err
+	}
+	return list[0], err
+}
+
+// specs are the Specs of processes in the first of roots that see the others, too: one for
+// each folder.
+func specs(ctx context.Context, c *Confiner, roots ...string) (list []Spec, err error) {
 	if why := c.o.Settings.Now().Locked(); why != "" {
-		return Spec{}, errors.New(why)
+		return nil, errors.New(why)
 	}
 	home, err := c.home()
 	if err != nil {
-		return Spec{}, err
+		return nil, err
 	}
+	var git gitParts
+	var repositories []string
+	for _, root := range roots {
+		spec, repo, err := specOf(ctx, c, root, home)
+		list = append(list, spec)
+		if err != nil && len(list) > 1 {
+			err = fmt.Errorf("the folder %s: %w", root, err)
+		}
+		if err != nil {
+			return list, err
+		}
+		git.repos, repositories = append(git.repos, repo), append(repositories, spec.Repositories...)
+	}
+	level, err := c.box.LevelFor(list[0].Mode)
+	for i := range list {
+		git.standIns = git.standIns || len(list[i].Sealed) > 0
+		if err == nil {
+			git.ignored = append(git.ignored, ignored(c, list[i].Root, git.repos[i], repositories, level)...)
+		}
+	}
+	slices.Sort(git.ignored)
+	git.ignored = slices.Compact(git.ignored)
+	git.standIns = git.standIns || level >= box.Bubblewrap && c.copies()
+	if list[0].git, err = writeGitConfig(home, git); err != nil {
+		return list, err
+	}
+	return list, writeLogin(home)
+}
+
+// specOf is the Spec of one folder, but for git's settings; the repository is nil where there
+// is none.
+func specOf(ctx context.Context, c *Confiner, root, home string) (Spec, *gitrepo.Repo, error) {
 	spec := Spec{Spec: base(c.o.Settings.Now(), root)}
 	spec.Home = home
 	repo, repoErr := c.o.Repos.Open(ctx, root)
@@ -50,10 +92,10 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 	if err == nil && level > box.None {
 		hidden, err := c.surroundings(ctx, &spec.Spec)
 		if refused := (*box.RefusedError)(nil); errors.As(err, &refused) {
-			return spec, refused
+			return spec, nil, refused
 		}
 		if err != nil {
-			return spec, fmt.Errorf("it is not known what must be hidden from a command: %w", err)
+			return spec, nil, fmt.Errorf("it is not known what must be hidden from a command: %w", err)
 		}
 		var tracked []string
 		if repoErr == nil {
@@ -67,10 +109,10 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		}
 		spec.Hidden = append(spec.Hidden, own...)
 		if err := hide(&spec.Spec, tracked, hidden); err != nil && level.Hides() {
-			return spec, err
+			return spec, nil, err
 		}
 		if spec.areas, err = areasOf(&spec.Spec); err != nil {
-			return spec, err
+			return spec, nil, err
 		}
 		if level >= box.Bubblewrap {
 			c.share(&spec)
@@ -80,15 +122,9 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 		spec.Env = withoutVCS(spec.Env, root)
 	}
 	if repoErr != nil {
-		repo = nil
+		return spec, nil, nil //nolint:nilerr // there is none, or git says in the command why it can't be opened
 	}
-	if spec.git, err = writeGitConfig(home, repo, len(spec.Sealed) > 0 || level >= box.Bubblewrap && c.copies(), ignored(c, &spec, repo, level)); err != nil {
-		return spec, err
-	}
-	if err := writeLogin(home); err != nil {
-		return spec, err
-	}
-	if repoErr == nil && repo.CommonDir != filepath.Join(repo.Dir, ".git") {
+	if repo.CommonDir != filepath.Join(repo.Dir, ".git") {
 		// A linked working tree has its repository elsewhere: commits, branches, tags and
 		// stashes can be made there, but nothing that git runs or obeys is changed.
 		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
@@ -103,7 +139,7 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 			spec.linked = &world.Linked{Own: repo.GitDir, Common: repo.CommonDir, Settings: func(file string) ([]byte, error) { return gitconfig.Moved(file, repo.GitDir) }}
 		}
 	}
-	return spec, nil
+	return spec, repo, nil
 }
 
 // linkedDirs are the directories of a repository elsewhere that commands in a working

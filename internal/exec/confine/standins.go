@@ -14,12 +14,12 @@ import (
 
 // ignored are the patterns by which git takes no notice of what stands in for missing names:
 // git stash -u and git clean remove empty directories, and give up at those that they can't
-// remove. A name that something has, or is to get, is not among them.
-func ignored(c *Confiner, spec *Spec, repo *gitrepo.Repo, level box.Level) (patterns []string) {
+// remove. A name that something has, or is to get, is not among them, in none of repositories.
+func ignored(c *Confiner, root string, repo *gitrepo.Repo, repositories []string, level box.Level) (patterns []string) {
 	if repo == nil || level < box.Bubblewrap || runtime.GOOS != "linux" {
 		return nil
 	}
-	root, err := filepath.EvalSymlinks(spec.Root) // for Lstat of fixed names; nothing is opened by it
+	root, err := filepath.EvalSymlinks(root) // for Lstat of fixed names; nothing is opened by it
 	if err != nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func ignored(c *Confiner, spec *Spec, repo *gitrepo.Repo, level box.Level) (patt
 		return nil // nor where it is not said in plain words
 	}
 	dirs := append([]string{root}, c.o.Folders...)
-	for _, path := range spec.Repositories {
+	for _, path := range repositories {
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	var over []string

@@ -48,17 +48,7 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	case err != nil:
 		return nil, err.Error(), nil //nolint:nilerr // it sees the disk, and the result says why
 	}
-	// Where worlds work, a command without one would change the disk past the review.
-	held := r.Held || r.LookOnly && kind != world.SeparateCopy // there it can't write it in any case
-	linked := spec.linked
-	if !r.Held && !r.LookOnly {
-		linked = nil // it is changed for real
-	}
-	run, err = c.worlds.Begin(world.Request{
-		Linked:  linked,
-		Session: r.Session, Kind: kind, Root: r.Root, View: r.Files, Hold: r.Held, Drop: r.Drop, Fresh: r.Fresh, Still: r.Frozen,
-		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: c.realIn(spec, held),
-	})
+	run, err = begin(c.Confiner, spec, r, kind)
 	switch {
 	case errors.Is(err, world.ErrOthersRun):
 		return nil, "", tools.ErrNotFrozen
@@ -81,6 +71,21 @@ func (c Commands) enter(spec *Spec, r *shell.Run) (run *world.Run, why string, e
 	}
 	r.Dir = run.In(r.Dir)
 	return run, "", nil
+}
+
+// begin has a command see the world of one folder.
+func begin(c *Confiner, spec *Spec, r *shell.Run, kind world.Kind) (*world.Run, error) {
+	// Where worlds work, a command without one would change the disk past the review.
+	held := r.Held || r.LookOnly && kind != world.SeparateCopy // there it can't write it in any case
+	linked := spec.linked
+	if !r.Held && !r.LookOnly {
+		linked = nil // it is changed for real
+	}
+	return c.worlds.Begin(world.Request{
+		Linked:  linked,
+		Session: r.Session, Kind: kind, Root: spec.Root, View: r.Files, Hold: r.Held, Drop: r.Drop, Fresh: r.Fresh, Still: r.Frozen,
+		Hidden: spec.Hidden, Sealed: spec.Sealed, Real: realIn(spec, held),
+	})
 }
 
 // loose reports whether a command can write the workspace although it is to work in a
@@ -159,7 +164,7 @@ func noWorld(want string, err error) error {
 
 // realIn are the directories in the root that a command changes for real: its
 // repositories, where what it does is not held for review.
-func (c Commands) realIn(spec *Spec, held bool) (dirs []string) {
+func realIn(spec *Spec, held bool) (dirs []string) {
 	if held {
 		return nil
 	}

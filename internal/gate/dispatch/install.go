@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,17 +33,16 @@ func installOf(c *call, text string, l *shell.Line) *install {
 		return nil
 	}
 	i := &install{words: words, dir: c.bound.Effects.Dir(c.session.ID)}
-	rel, err := filepath.Rel(c.see.Abs("."), i.dir)
-	if err != nil || i.dir == "" || !filepath.IsLocal(rel) {
+	if i.dir == "" {
 		return nil
 	}
 	at, err := c.see.Resolve(i.dir)
 	if err != nil {
 		return nil
 	}
-	above := 0
-	if rel = filepath.ToSlash(rel); rel != "." {
-		above = strings.Count(rel, "/") + 1
+	above := strings.Count(at, "/") // directories between it and its folder
+	if len(workspace.FoldersOf(c.see)) == 1 && at != "." {
+		above++ // whose name is not in it
 	}
 	i.list, err = lockfile.Read(words, above, func(name string) ([]byte, error) { return readBeside(c, path.Join(at, name)) })
 	switch {

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,7 @@ func (m *mounts) at(source, there string) { m.add("--bind", source, there) }
 
 // mask adds a mount over something that a directory of the command has in it.
 func (m *mounts) mask(path string, add func(string)) {
-	if m.spec.Merged != nil && !spec.Exists(m.spec.Host(path)) {
+	if len(m.spec.Worlds()) > 0 && !spec.Exists(m.spec.Host(path)) {
 		return // there is nothing that it could lie over
 	}
 	place := path
@@ -142,7 +143,7 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 		a.readOnly(path)
 	}
 	for _, path := range s.ReadOnly {
-		if !spec.Within(path, s.Root) {
+		if !s.InFolders(path) {
 			a.readOnly(path)
 		}
 	}
@@ -151,26 +152,22 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 			a.readOnly(path)
 		}
 	}
-	// A mount covers what is mounted below it before: a directory around the root first.
-	around := func(g *Guard) bool { return g.dir != s.Root && spec.Within(s.Root, g.dir) }
-	for _, g := range guards {
-		if around(g) {
-			a.writable(g.dir)
-		}
-	}
-	if s.LookOnly {
-		a.readOnly(s.Root)
+	// A mount covers what is mounted below it before: a directory before those in it.
+	dirs := map[string]func(string){}
+	for _, dir := range s.Folders() {
+		dirs[dir] = a.readOnly // of one that can be written, a guard comes after it
 	}
 	for _, g := range guards {
-		if !around(g) {
-			a.writable(g.dir)
-		}
+		dirs[g.dir] = a.writable
 	}
-	if s.Merged != nil {
-		for _, path := range s.Merged.Real {
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		dirs[dir](dir)
+	}
+	for _, m := range s.Worlds() {
+		for _, path := range m.Real {
 			a.writable(path)
 		}
-		for _, l := range s.Merged.Lent {
+		for _, l := range m.Lent {
 			a.add("--ro-bind", l.Dir, l.Place)
 		}
 	}

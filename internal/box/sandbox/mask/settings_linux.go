@@ -59,7 +59,7 @@ func ShowSettings(s spec.Spec, guards []*Guard) (_ *shownSettings, remove func()
 			continue
 		}
 		text, _ := s.Settings(s.Host(path))
-		own := filepath.Dir(path) == filepath.Join(s.Root, ".git")
+		own := filepath.Base(filepath.Dir(path)) == ".git" && slices.Contains(s.Folders(), filepath.Dir(filepath.Dir(path)))
 		if there, err := os.ReadFile(s.Host(path)); err == nil && (own || !bytes.Equal(there, text)) {
 			texts[path], shown.files[path] = text, &shownFile{closed: true}
 		}
@@ -86,7 +86,11 @@ func ShowSettings(s spec.Spec, guards []*Guard) (_ *shownSettings, remove func()
 // otherSettings are the settings of the repositories that no guard protects name by name: in
 // a directory that can't be written, as that of submodules is, and all where only reading is.
 func otherSettings(s spec.Spec) (files []string) {
-	dirs := append([]string{filepath.Join(s.Root, ".git")}, s.Repositories...)
+	var dirs []string
+	for _, folder := range s.Folders() {
+		dirs = append(dirs, filepath.Join(folder, ".git"))
+	}
+	dirs = append(dirs, s.Repositories...)
 	for _, dir := range s.ReadOnly {
 		if spec.GitDir(s.Host(dir)) {
 			dirs = append(dirs, dir)

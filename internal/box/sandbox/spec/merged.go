@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Merged is what a command sees as the Root of its Spec, and where it writes what
+// Merged is what a command sees as a folder of its Spec, and where it writes what
 // it writes there: a mount without a place in the machine's own tree, as Overlay
 // makes it, or a directory. It takes bubblewrap.
 type Merged struct {
@@ -17,7 +17,7 @@ type Merged struct {
 	// the mount, for itself and the command alone. Without a mount it is what is seen.
 	At string
 
-	// Real are directories in Root that are the disk's own all the same.
+	// Real are directories in the folder that are the disk's own all the same.
 	Real []string
 
 	// Lent are directories of the machine that the command can read in another
@@ -69,9 +69,6 @@ type Overlay struct {
 // MaxBetween bounds the layers between: what the kernel takes of their names is bounded.
 const MaxBetween = 8
 
-// Host is where the server itself finds what a command sees at path.
-func (s Spec) Host(path string) string { return s.in(path, s.Merged.Path()) }
-
 // Path is where this process finds what is seen.
 func (t *Merged) Path() string {
 	switch {
@@ -83,17 +80,59 @@ func (t *Merged) Path() string {
 	return t.Mount.Path()
 }
 
-// Source is where bubblewrap finds what the command is to see at path.
-func (s Spec) Source(path string) string {
-	if s.Merged == nil {
-		return path
-	}
-	return s.in(path, s.Merged.At)
+// Folder is a folder of the workspace that a command sees besides Root, as it sees that.
+type Folder struct {
+	Dir    string
+	Merged Merged
 }
 
-func (s Spec) in(path, tree string) string {
-	if s.Merged == nil || !Within(path, s.Root) || slices.ContainsFunc(s.Merged.Real, func(dir string) bool { return Within(path, dir) }) {
+// Folders are Root and those beside it.
+func (s Spec) Folders() []string {
+	dirs := []string{s.Root}
+	for _, f := range s.Beside {
+		dirs = append(dirs, f.Dir)
+	}
+	return dirs
+}
+
+// InFolders reports whether a path is in one of them.
+func (s Spec) InFolders(path string) bool {
+	return slices.ContainsFunc(s.Folders(), func(dir string) bool { return Within(path, dir) })
+}
+
+// Worlds are what is seen of the folders, as far as that is not the disk.
+func (s Spec) Worlds() (list []Merged) {
+	if s.Merged != nil {
+		list = append(list, *s.Merged)
+	}
+	for _, f := range s.Beside {
+		list = append(list, f.Merged)
+	}
+	return list
+}
+
+// Host is where the server itself finds what a command sees at path.
+func (s Spec) Host(path string) string { return s.in(path, (*Merged).Path) }
+
+// Source is where bubblewrap finds what the command is to see at path.
+func (s Spec) Source(path string) string {
+	return s.in(path, func(m *Merged) string { return m.At })
+}
+
+// in is a path in the tree that is seen in the place of its folder, the innermost of those
+// that it is in.
+func (s Spec) in(path string, tree func(*Merged) string) string {
+	dir, seen := s.Root, s.Merged
+	if !Within(path, dir) {
+		dir, seen = "", nil
+	}
+	for i := range s.Beside {
+		if f := &s.Beside[i]; Within(path, f.Dir) && len(f.Dir) > len(dir) {
+			dir, seen = f.Dir, &f.Merged
+		}
+	}
+	if seen == nil || slices.ContainsFunc(seen.Real, func(real string) bool { return Within(path, real) }) {
 		return path
 	}
-	return tree + strings.TrimPrefix(path, s.Root)
+	return tree(seen) + strings.TrimPrefix(path, dir)
 }

@@ -16,6 +16,7 @@ type Spec struct {
 	Root     string   // the workspace: readable and writable, apart from what is protected
 	LookOnly bool     // Root can only be read
 	Merged   *Merged  // what is seen and changed as Root; nil is Root itself
+	Beside   []Folder // of the workspace, readable and writable as Root is. They take bubblewrap.
 	Writable []string // other directories that are
 	ReadOnly []string // what can be read besides; inside Root and Writable: what can't be written
 	Hidden   []string // files and directories that look empty, if they exist
@@ -207,7 +208,7 @@ func (s Spec) WritableDirs() []string {
 	if s.LookOnly {
 		return s.Writable
 	}
-	return append([]string{s.Root}, s.Writable...)
+	return append(s.Folders(), s.Writable...)
 }
 
 // RepositoriesIn are those of Repositories that are to be protected in dir: not
@@ -243,6 +244,10 @@ func (s Spec) Resolve() (Spec, error) {
 		return got
 	}
 	s.Root, s.Home, s.Temp = real(s.Root), real(s.Home), real(s.Temp)
+	s.Beside = slices.Clone(s.Beside)
+	for i := range s.Beside {
+		s.Beside[i].Dir = real(s.Beside[i].Dir)
+	}
 	all := func(list []string, mustExist bool) []string {
 		var out []string
 		for _, name := range list {
@@ -262,7 +267,7 @@ func (s Spec) Resolve() (Spec, error) {
 	if err != nil {
 		return s, err
 	}
-	for _, dir := range append([]string{s.Root}, s.Writable...) {
+	for _, dir := range append(s.Folders(), s.Writable...) {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return s, err

@@ -207,7 +207,7 @@ func TestPastIsHidden(t *testing.T) {
 			for _, command := range []string{
 				"sh run.sh", "sh -c '. ./run.sh'", "g=git; $g show HEAD~1:.env | rev", "cat " + loose + " | wc -c",
 				"find / -path '*" + blob[2:] + "*' 2>/dev/null | head", "cp -r .git /tmp/copy && cd /tmp/copy && sh " + dir + "/run.sh",
-				"ls " + filepath.Join(dir, ".git/objects") + " /run/sidecar-ls-lent 2>&1",
+				"ls " + filepath.Join(dir, ".git/objects") + "; ls -R /run/sidecar-ls-lent 2>&1",
 			} {
 				res := r.Tool("run_command", e2e.Object{"command": command})
 				if strings.Contains(res.Content, backwards) || strings.Contains(res.Content, secret) || strings.Contains(res.Content, blob[2:]) && !strings.Contains(command, "run.sh") && !strings.Contains(res.Content, "No such file") {

@@ -18,7 +18,7 @@ var larger = map[string]int{
 	"internal/agents/loop.Agent":     83,
 	"internal/app/cli.cli":           79,
 	"pki/index.Index":                68,
-	"internal/exec/confine.Confiner": 57,
+	"internal/exec/confine.Confiner": 56,
 	"internal/box/world.folderCopy":  56,
 	"pki/treesitter.jsWalker":        45,
 }

@@ -1,0 +1,158 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
+	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
+	"github.com/sidecar-ls/sidecar-ls/tools/shell"
+)
+
+// A workspace may have several folders, each with a repository of its own. A command sees all
+// of them at their paths, and each is a world of its session: what is changed in any of them
+// waits in the one queue. Where only one folder can be shown, which is where no world can
+// stand in its place, a command sees the one that it begins in.
+
+// maxBeside bounds the folders that a command sees besides its own: each costs it mounts.
+const maxBeside = 15
+
+// foldersOf are the folders that a command sees, its own first. One in a shadow workspace
+// sees that alone, and one that nothing else may run beside only its own folder.
+func foldersOf(c *Confiner, r *shell.Run) []string {
+	roots := []string{r.Root}
+	if r.Files == nil || r.Frozen || len(c.o.Folders) == 1 || !slices.Contains(c.o.Folders, r.Root) {
+		return roots
+	}
+	level, err := c.Level()
+	want := c.o.Settings.Now().String("commands.world")
+	if err != nil || level < box.Bubblewrap || want == worldDisk {
+		return roots
+	}
+	if kind, err := c.worldKind(want, level); err != nil || kind == world.SeparateCopy {
+		return roots
+	}
+	for _, dir := range c.o.Folders {
+		if dir != r.Root && len(roots) <= maxBeside {
+			roots = append(roots, dir)
+		}
+	}
+	return roots
+}
+
+// folderOf is the innermost folder that a directory is in, for a program that begins there;
+// root is the answer for one outside of them.
+func folderOf(folders []string, dir, root string) string {
+	if !slices.Contains(folders, root) {
+		return root // of a shadow
+	}
+	found := ""
+	for _, folder := range folders {
+		if box.Within(dir, folder) && len(folder) > len(found) {
+			found = folder
+		}
+	}
+	if found == "" {
+		return root
+	}
+	return found
+}
+
+// enterBeside has a command that sees one world see those of other folders. A folder of which
+// there can be none is not seen; note says which, for the command's result.
+func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, note string, err error) {
+	for _, other := range beside {
+		if n := len(spec.Hidden) + len(spec.Sealed) + len(other.Hidden) + len(other.Sealed); n > maxHidden {
+			note += fmt.Sprintf("; it did not see the folder %s, because more than %d files would have to be hidden from it", other.Root, maxHidden)
+			continue
+		}
+		run, err := begin(c, &other, r, kind)
+		switch {
+		case errors.As(err, new(*world.NoCopyError)):
+			note += fmt.Sprintf("; it did not see the folder %s: %v", other.Root, err)
+			continue
+		case err != nil:
+			for _, run := range runs {
+				_, _ = run.End(false)
+			}
+			return nil, "", fmt.Errorf("the folder %s: %w", other.Root, err)
+		}
+		if r.Held || r.LookOnly {
+			other.private()
+		}
+		if r.LookOnly {
+			other.Writable = nil
+		}
+		run.Show(&spec.Spec)
+		spec.take(&other)
+		runs = append(runs, run)
+	}
+	return runs, note, nil
+}
+
+// take adds what keeps a command from the secrets of another folder and from what git obeys
+// there.
+func (s *Spec) take(other *Spec) {
+	for _, list := range []struct{ to, from *[]string }{
+		{&s.ReadOnly, &other.ReadOnly}, {&s.Hidden, &other.Hidden}, {&s.Sealed, &other.Sealed}, {&s.Repositories, &other.Repositories},
+		{&s.Bundles, &other.Bundles}, {&s.Included, &other.Included}, {&s.Writable, &other.Writable}, {&s.gitDirs, &other.gitDirs},
+	} {
+		*list.to = slices.Clip(*list.to)
+		for _, path := range *list.from {
+			if !slices.Contains(*list.to, path) {
+				*list.to = append(*list.to, path)
+			}
+		}
+	}
+	s.areas = slices.Clip(s.areas)
+	for _, a := range other.areas {
+		if !slices.ContainsFunc(s.areas, func(have gitguard.Area) bool { return have.Dir == a.Dir }) {
+			s.areas = append(s.areas, a)
+		}
+	}
+}
+
+// gathered is what all the worlds of a command tell. It fails when none tells anything: else
+// what one fails with is said beside what the others tell.
+func gathered(runs []*world.Run, tell func(*world.Run) (world.Collected, error)) (all world.Collected, err error) {
+	var settled []func()
+	var failed []error
+	for _, run := range runs {
+		h, err := tell(run)
+		if err != nil {
+			failed = append(failed, err)
+			if len(runs) > 1 {
+				all.Said = append(all.Said, fmt.Sprintf("The changes in one of the folders are not known: %v.", err))
+			}
+		}
+		if h.Settled != nil {
+			settled = append(settled, h.Settled)
+		}
+		all.Changes, all.Commits, all.Output = append(all.Changes, h.Changes...), append(all.Commits, h.Commits...), all.Output+h.Output
+		for _, text := range h.Said {
+			if !slices.Contains(all.Said, text) {
+				all.Said = append(all.Said, text)
+			}
+		}
+	}
+	if len(settled) > 0 {
+		all.Settled = func() {
+			for _, f := range settled {
+				f()
+			}
+		}
+	}
+	if len(failed) == len(runs) {
+		return all, errors.Join(failed...)
+	}
+	return all, nil
+}
+
+// inAny reports whether a path is below one of some directories.
+func inAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
+}
