@@ -62,24 +62,18 @@ func folderOf(folders []string, dir, root string) string {
 	return found
 }
 
-// enterBeside has a command that sees one world see those of other folders. A folder of which
-// there can be none is not seen; note says which, for the command's result.
-func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, note string, err error) {
+// enterBeside has a command that sees one world see those of other folders. Of a folder that
+// can't be shown, unseen says why: a command runs without it.
+func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, unseen []string) {
 	for _, other := range beside {
 		if n := len(spec.Hidden) + len(spec.Sealed) + len(other.Hidden) + len(other.Sealed); n > maxHidden {
-			note += fmt.Sprintf("; it did not see the folder %s, because more than %d files would have to be hidden from it", other.Root, maxHidden)
+			unseen = append(unseen, notSeen(other.Root, fmt.Errorf("more than %d files would have to be hidden from it", maxHidden)))
 			continue
 		}
 		run, err := begin(c, &other, r, kind)
-		switch {
-		case errors.As(err, new(*world.NoCopyError)):
-			note += fmt.Sprintf("; it did not see the folder %s: %v", other.Root, err)
+		if err != nil {
+			unseen = append(unseen, notSeen(other.Root, err))
 			continue
-		case err != nil:
-			for _, run := range runs {
-				_, _ = run.End(false)
-			}
-			return nil, "", fmt.Errorf("the folder %s: %w", other.Root, err)
 		}
 		if r.Held || r.LookOnly {
 			other.private()
@@ -91,7 +85,12 @@ func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind worl
 		spec.take(&other)
 		runs = append(runs, run)
 	}
-	return runs, note, nil
+	return runs, unseen
+}
+
+// notSeen says why a command did not see a folder.
+func notSeen(dir string, why error) string {
+	return fmt.Sprintf("it did not see the folder %s: %v", dir, why)
 }
 
 // take adds what keeps a command from the secrets of another folder and from what git obeys
