@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/lsp"
@@ -29,21 +27,13 @@ func FoldersOf(p lsp.InitializeParams) []workspace.Folder {
 	return folders
 }
 
-// addFolder adds the folder of a file URI, under a name that is one path
-// segment and that no other folder has.
+// addFolder adds the folder of a file URI, unless it is there.
 func addFolder(folders []workspace.Folder, uri, name string) []workspace.Folder {
 	dir, ok := workspace.FilePath(uri)
 	if !ok || slices.ContainsFunc(folders, func(f workspace.Folder) bool { return f.Dir == dir }) {
 		return folders
 	}
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		name = filepath.Base(dir)
-	}
-	unique := name
-	for i := 2; slices.ContainsFunc(folders, func(f workspace.Folder) bool { return f.Name == unique }); i++ {
-		unique = name + "-" + strconv.Itoa(i)
-	}
-	return append(folders, workspace.Folder{Name: unique, Dir: dir})
+	return workspace.AddFolder(folders, dir, name)
 }
 
 // didChangeFolders takes the folders down; the core follows beside what else

@@ -28,7 +28,10 @@ func (d *own) project() (folders []string, files []loop.File) {
 	for _, s := range said {
 		files = append(files, loop.File{Name: s.Name, Text: s.Text, Untrusted: !d.m.o.Gate().Trusted()})
 	}
-	return d.m.o.Folders(d.session), files
+	for _, f := range d.m.o.Folders(d.session) {
+		folders = append(folders, f.Name)
+	}
+	return folders, files
 }
 
 // nested are the instructions that hold for a part of a folder.

@@ -39,13 +39,13 @@ type Gate interface {
 type Workspace interface {
 	Gate() Gate
 	Parts() program.Parts
-	NoWorld() error                    // why no program can be given a world
-	Pending(session string) []string   // the ids of its changes that wait for review
-	Files(session string) []string     // the names of its files with such changes
-	Folders(*session.Session) []string // as names begin with them
-	Mode(name string) policy.Mode      // the zero one for a name that no mode has
-	SubAgents() int                    // how many an agent may have at work at once
-	StepsRequired() bool               // whether agents declare a step before they change something
+	NoWorld() error                              // why no program can be given a world
+	Pending(session string) []string             // the ids of its changes that wait for review
+	Files(session string) []string               // the names of its files with such changes
+	Folders(*session.Session) []workspace.Folder // by the names with which paths begin; one alone is "."
+	Mode(name string) policy.Mode                // the zero one for a name that no mode has
+	SubAgents() int                              // how many an agent may have at work at once
+	StepsRequired() bool                         // whether agents declare a step before they change something
 
 	// Hooks hear of conversations.
 	Hooks() dispatch.Hooks

@@ -3,6 +3,7 @@ package agents
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
@@ -46,17 +48,18 @@ func (b *base) launch(p profile.Profile, s *session.Session, readable []string, 
 	if err := b.o.Finder.Ready(b.ctx, p); err != nil {
 		return nil, nil, err
 	}
-	grant, err := b.o.Kept.Grant(p, s.Root)
+	grant, err := b.o.Kept.Grant(p, append(workspace.Dirs(b.o.Folders(s)), s.Root)...)
 	if err != nil {
 		return nil, nil, err
 	}
+	more, _ := profile.Further(p.Further, b.others(s))
 	a := &agent{said: &lastLines{}, ended: make(chan struct{})}
 	streams, err := openStreams()
 	if err != nil {
 		return nil, nil, err
 	}
 	a.program, err = program.Begin(b.ctx, b.o.Parts(), s, program.Request{
-		Argv: append([]string{p.Path}, p.ACP...), Title: p.Title, Dir: s.Root,
+		Argv: slices.Concat([]string{p.Path}, more, p.ACP), Title: p.Title, Dir: s.Root,
 		Host: confine.Hosted{
 			Stdin: streams.in, Env: p.Environ(os.Environ(), b.find), Pass: p.Env, Network: p.Network, Hosts: p.Reaches(os.Environ()), Idle: p.Idle,
 			Writable: grant.Writable, Home: grant.Home, Readable: append(readable, grant.Readable...), Runs: p.Runs, InPlace: true,

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/acpdriver"
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
+	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
+	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 	"github.com/sidecar-ls/sidecar-ls/internal/wire/acp"
 )
 
@@ -94,6 +99,11 @@ func (c *external) openSession(ctx context.Context, a *agent, offered acp.Initia
 	params := acp.SessionParams{Dir: c.session.Root, MCPServers: []acp.MCPServer{{Name: "sidecar", Command: c.m.o.Program, Args: []string{"mcp", "--door", a.door.path()}}}}
 	i := c.run.Info()
 	ref := i.Ref
+	if more := c.m.others(c.session); offered.Capabilities.Session.AdditionalDirectories != nil {
+		params.Directories = more
+	} else if _, untold := profile.Further(c.profile.Further, more); len(untold) > 0 && ref == "" {
+		c.session.Tell("The workspace has these folders, too, in which you may read and change files: " + strings.Join(untold, ", "))
+	}
 	switch {
 	case ref == "" && i.ForkOf != "":
 		return c.forkSession(ctx, a.conn, i.ForkOf, params)
@@ -156,8 +166,17 @@ func offerOf(i acp.Initialized) Info {
 	return o
 }
 
-// below is the name of a path in the session's root; ok is false for others.
-func (c *external) below(path string) (name string, ok bool) {
-	rel, err := filepath.Rel(c.session.Root, path)
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+// below is the name of a path in one of the session's folders; ok is false for others.
+func (c *external) below(given string) (name string, ok bool) {
+	folders := c.m.o.Folders(c.session)
+	i, rest := workspace.Holding(folders, given)
+	if i < 0 {
+		return "", false
+	}
+	return path.Join(folders[i].Name, filepath.ToSlash(rest)), true
+}
+
+// others are the session's folders besides the one in which its agent begins.
+func (b *base) others(s *session.Session) []string {
+	return workspace.Others(b.o.Folders(s), s.Root)
 }

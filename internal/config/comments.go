@@ -2,10 +2,10 @@ package config
 
 import "strings"
 
-// plainJSON is JSON without what editors and people add to settings: comments, and a comma
+// PlainJSON is JSON without what editors and people add to settings: comments, and a comma
 // after the last of several. Spaces stand where those were, so that every byte keeps its
 // place. It is data itself where there are none.
-func plainJSON(data []byte) []byte {
+func PlainJSON(data []byte) []byte {
 	out := data
 	blank := func(from, to int) {
 		if len(out) > 0 && &out[0] == &data[0] {

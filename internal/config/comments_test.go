@@ -28,7 +28,7 @@ func TestComments(t *testing.T) {
 		if got := s.String("mode"); got != want || (want == "cautious") != (len(problems) > 0) {
 			t.Errorf("%s: %s, %v", text, got, problems)
 		}
-		if plain := plainJSON([]byte(text)); len(plain) != len(text) || strings.Count(string(plain), "\n") != strings.Count(text, "\n") {
+		if plain := PlainJSON([]byte(text)); len(plain) != len(text) || strings.Count(string(plain), "\n") != strings.Count(text, "\n") {
 			t.Errorf("%q becomes %q", text, plain)
 		}
 	}

@@ -259,7 +259,7 @@ func (e *mcpEntry) limits() (l MCPLimits, why string) {
 // error is about the file as a whole.
 func (f MCPFile) Read(data []byte) (map[string]MCPServer, error) {
 	var file map[string]jsontext.Value
-	if err := json.Unmarshal(plainJSON(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), &file); err != nil {
+	if err := json.Unmarshal(PlainJSON(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	var all map[string]jsontext.Value

@@ -78,7 +78,7 @@ func putRule(src Source, r CommandRule) ([]byte, error) {
 	mark := []byte("\xef\xbb\xbf")
 	data, marked := bytes.CutPrefix(src.Data, mark)
 	end := int(e.end) - 1 // the bracket that ends the list
-	plain := plainJSON(data)
+	plain := PlainJSON(data)
 	last := len(bytes.TrimRight(plain[:end], " \t\r\n"))
 	between := data[last:end]
 	comma := ","

@@ -58,7 +58,7 @@ func readText(src *Source, text []byte) *document {
 		d.report("", 0, "is longer than %d bytes", MaxSourceBytes)
 		return d
 	}
-	if data = plainJSON(data); len(bytes.TrimSpace(data)) == 0 {
+	if data = PlainJSON(data); len(bytes.TrimSpace(data)) == 0 {
 		return d
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(data))

@@ -29,7 +29,7 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 	if e, ok := d.entries[key]; ok {
 		from := e.end - int64(len(e.value))
 		out = splice(data, from, e.end, append(commentsOf(data[from:e.end]), value...))
-	} else if plain := bytes.TrimSpace(plainJSON(data)); len(plain) == 0 || string(plain) == "null" {
+	} else if plain := bytes.TrimSpace(PlainJSON(data)); len(plain) == 0 || string(plain) == "null" {
 		out = fmt.Appendf(commentsAlone(data), "{\n  %q: %s\n}\n", key, value)
 	} else {
 		out = addLast(data, key, value)
@@ -47,7 +47,7 @@ func Put(src Source, key string, value []byte) ([]byte, error) {
 
 // addLast adds a member at the end of an object, behind the comments there.
 func addLast(data []byte, key string, value []byte) []byte {
-	plain := plainJSON(data)
+	plain := PlainJSON(data)
 	end := bytes.LastIndexByte(plain, '}')
 	last := len(bytes.TrimRight(plain[:end], " \t\r\n"))
 	comma := ","

@@ -17,8 +17,9 @@ import (
 // after the other: it finds one when a session is opened, and another one when that ends.
 // What was open in the first is opened in the next.
 type Relay struct {
-	// Dial connects to who serves a folder for sessions that work in dir, as Serve does.
-	Dial    func(ctx context.Context, dir string) (io.ReadWriteCloser, error)
+	// Dial connects to who serves the folders for sessions that work in dir, and in more of
+	// them, as Serve does.
+	Dial    func(ctx context.Context, dir string, more []string) (io.ReadWriteCloser, error)
 	Version string
 	Log     *slog.Logger
 
@@ -27,9 +28,15 @@ type Relay struct {
 
 	mu     sync.Mutex
 	params json.RawMessage            // of initialize; nil: it has not come
-	dir    string                     // in which the first session works
+	place  places                     // in which the first session works
 	open   map[string]json.RawMessage // sessions, with what resumes them
 	up     *upstream                  // nil: nobody serves now
+}
+
+// places are where a session works.
+type places struct {
+	Cwd                   string
+	AdditionalDirectories []string
 }
 
 // upstream is a connection to who serves.
@@ -149,7 +156,7 @@ func (r *Relay) pass(m rpc.Message) {
 
 // forward hands on a request.
 func (r *Relay) forward(ctx context.Context, m rpc.Message) *acp.Error {
-	p, err := read[struct{ Cwd string }](m.Params)
+	p, err := read[places](m.Params)
 	if err != nil {
 		return errorOf(err)
 	}
@@ -167,7 +174,7 @@ func (r *Relay) forward(ctx context.Context, m rpc.Message) *acp.Error {
 	case up == nil && p.Cwd == "" && !known:
 		return errNoSession
 	case up == nil:
-		if up, err = r.connect(ctx, p.Cwd); err != nil {
+		if up, err = r.connect(ctx, p); err != nil {
 			return errorOf(err)
 		}
 	}
@@ -187,11 +194,11 @@ func (r *Relay) forward(ctx context.Context, m rpc.Message) *acp.Error {
 var errCutOff = acp.Errorf(acp.CodeInternal, "the sidecar-ls that served the folder has ended. What was said is kept: prompt again to go on")
 
 // connect finds who serves, and opens there what is open here.
-func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
-	if r.dir != "" {
-		dir = r.dir
+func (r *Relay) connect(ctx context.Context, at places) (*upstream, error) {
+	if r.place.Cwd != "" {
+		at = r.place
 	}
-	conn, err := r.Dial(ctx, dir)
+	conn, err := r.Dial(ctx, at.Cwd, at.AdditionalDirectories)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +226,7 @@ func (r *Relay) connect(ctx context.Context, dir string) (*upstream, error) {
 		}
 	}
 	r.mu.Lock()
-	r.up, r.dir = up, dir
+	r.up, r.place = up, at
 	r.mu.Unlock()
 	r.work.Go(func() { r.pump(up) })
 	return up, nil
@@ -285,7 +292,12 @@ func (r *Relay) learn(asked, m rpc.Message) {
 	if m.Err != nil {
 		return
 	}
-	var p struct{ SessionID, Cwd string }
+	var p struct {
+		SessionID string `json:"sessionId"`
+		Cwd       string `json:"cwd"`
+
+		AdditionalDirectories []string `json:"additionalDirectories,omitempty"`
+	}
 	_ = json.Unmarshal(asked.Params, &p)
 	switch asked.Method {
 	case "session/new":
@@ -299,6 +311,6 @@ func (r *Relay) learn(asked, m rpc.Message) {
 	default:
 		return
 	}
-	again, _ := json.Marshal(map[string]string{"sessionId": p.SessionID, "cwd": p.Cwd})
+	again, _ := json.Marshal(p)
 	r.open[p.SessionID] = again
 }

@@ -17,7 +17,7 @@ func relayed(t *testing.T, dial func() net.Conn) (p *peer, ended chan error, lea
 	t.Helper()
 	fromClient, toRelay := io.Pipe()
 	fromRelay, toClient := io.Pipe()
-	r := &Relay{Version: "1", Dial: func(context.Context, string) (io.ReadWriteCloser, error) { return dial(), nil }}
+	r := &Relay{Version: "1", Dial: func(context.Context, string, []string) (io.ReadWriteCloser, error) { return dial(), nil }}
 	ended = make(chan error, 1)
 	go func() {
 		ended <- r.Serve(context.Background(), fromClient, toClient)

@@ -165,7 +165,7 @@ func initialized(params json.RawMessage, version string) (any, clientCan, error)
 			"loadSession":         true,
 			"promptCapabilities":  acp.PromptCapabilities{Image: true, EmbeddedContext: true},
 			"mcpCapabilities":     map[string]any{"http": false, "sse": false},
-			"sessionCapabilities": map[string]any{"list": none, "resume": none, "close": none, "delete": none},
+			"sessionCapabilities": map[string]any{"list": none, "resume": none, "close": none, "delete": none, "additionalDirectories": none},
 			"_meta":               map[string]any{"sidecar": map[string]any{"steer": steerMethod}},
 		},
 	}, p.Can, err
@@ -209,17 +209,28 @@ func (s *server) session(params json.RawMessage) (*session, error) {
 
 var errNoSession = acp.Errorf(acp.CodeInvalidParams, "no session with this id is open: use one that session/new, load or resume has opened")
 
-// place checks where a session is to work.
+// place checks where a session is to work: in folders that are served here.
 func (s *server) place(dir string, more []string) error {
-	if len(more) > 0 {
-		return acp.Errorf(acp.CodeInvalidParams, "additional directories are not offered: open a session for each folder")
+	if err := s.served("cwd", dir); err != nil {
+		return err
 	}
+	for _, one := range more {
+		if err := s.served("additionalDirectories", one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// served checks that a directory is in a folder that is served here. name is that of the
+// parameter.
+func (s *server) served(name, dir string) error {
 	if !filepath.IsAbs(dir) {
-		return acp.Errorf(acp.CodeInvalidParams, "cwd: %.200q is no absolute path", dir)
+		return acp.Errorf(acp.CodeInvalidParams, "%s: %.200q is no absolute path", name, dir)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return acp.Errorf(acp.CodeInvalidParams, "cwd: %s", err)
+		return acp.Errorf(acp.CodeInvalidParams, "%s: %s", name, err)
 	}
 	for _, folder := range s.o.Workspace.Folders() {
 		if root, err := filepath.EvalSymlinks(folder); err == nil {
@@ -228,7 +239,7 @@ func (s *server) place(dir string, more []string) error {
 			}
 		}
 	}
-	return acp.Errorf(acp.CodeInvalidParams, "cwd: %s is not in the folder that is served here, %s: start the agent anew for it", dir, strings.Join(s.o.Workspace.Folders(), ", "))
+	return acp.Errorf(acp.CodeInvalidParams, "%s: %s is not in the folders that are served here, %s: start the agent anew for it", name, dir, strings.Join(s.o.Workspace.Folders(), ", "))
 }
 
 type sessionParams struct {

@@ -36,6 +36,7 @@ type Profile struct {
 	URLs     []string // those of Env that say where its model is
 	ACP      []string // arguments with which it, or its adapter, speaks the Agent Client Protocol; nil: it can't be driven
 	World    []string // arguments, before those of the person, without which it can't work in a world; not over ACP
+	Further  string   // its flag for a further directory; "": it has none that is known. See Further
 	Mode     string   // of its own over ACP, in which it works in a world; "" is the one that it takes
 	Alone    bool     // over ACP it reads and writes all files itself: asking us for them it trips
 	Resume   []string // arguments with which it goes on with its last conversation; nil: not known
@@ -154,9 +155,9 @@ var (
 // which can't be set up in ours. Gemini CLI takes a file that we say is missing for
 // one that can't be read.
 var builtin = []Profile{
-	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, Also: ofAnthropic, Idle: []string{"storage.googleapis.com", "downloads.claude.ai"}, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Mode: "default", Resume: []string{"--continue"}, Tried: true}),
-	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, Also: ofOpenAI, Idle: []string{"github.com", "api.github.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
-	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, Also: ofGoogle, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
+	claude.row(Profile{Name: "claude", Alias: "claude-acp", Title: "Claude Code", Program: "claude", Hosts: anthropicHosts, Also: ofAnthropic, Idle: []string{"storage.googleapis.com", "downloads.claude.ai"}, URLs: []string{"ANTHROPIC_BASE_URL"}, Env: claudeEnv, ACP: []string{}, Adapter: "claude-agent-acp", Variable: "CLAUDE_CODE_EXECUTABLE", Further: addDir, Mode: "default", Resume: []string{"--continue"}, Tried: true}),
+	codex.row(Profile{Name: "codex", Alias: "codex-acp", Title: "Codex", Program: "codex", Hosts: openAIHosts, Also: ofOpenAI, Idle: []string{"github.com", "api.github.com"}, URLs: []string{openAIURL}, Env: []string{openAIKey, openAIURL, "CODEX_API_KEY"}, ACP: []string{}, Adapter: "codex-acp", Variable: "CODEX_PATH", Further: addDir, Mode: "agent-full-access", World: []string{"-c", `sandbox_mode="danger-full-access"`}, Resume: []string{"resume", "--last"}, Tried: true}),
+	gemini.row(Profile{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Hosts: googleHosts, Also: ofGoogle, URLs: []string{"GOOGLE_GEMINI_BASE_URL"}, Env: []string{geminiKey, "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GENAI_USE_VERTEXAI"}, ACP: []string{"--acp"}, Further: includeDir, Mode: "default", Alone: true, Resume: []string{"--resume"}, Tried: true}),
 	opencode.row(Profile{Name: "opencode", Title: "OpenCode", Program: "opencode", Hosts: slices.Concat([]string{"opencode.ai"}, modelHosts), Also: []string{"models.dev"}, Env: []string{anthropicKey, openAIKey, openRouterKey, "OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"}, ACP: []string{"acp"}, Resume: []string{"--continue"}, Tried: true}),
 	copilot.row(Profile{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Hosts: []string{"api.githubcopilot.com", "*.githubcopilot.com"}, Also: []string{"github.com", "api.github.com"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, ACP: []string{"--acp"}, Resume: []string{"--continue"}}),
 	crush.row(Profile{Name: "crush", Title: "Crush", Program: "crush", Hosts: modelHosts, Also: []string{"catwalk.charm.sh"}, Env: []string{anthropicKey, openAIKey, openRouterKey, geminiKey}}),
@@ -253,7 +254,7 @@ func (p Profile) Driven() Profile {
 	if p.ACP == nil || p.Adapter == "" {
 		return p
 	}
-	p.Program, p.World = p.Adapter, nil
+	p.Program, p.World, p.Further = p.Adapter, nil, ""
 	if p.Variable != "" {
 		p.Env, p.Runs = append([]string{p.Variable}, p.Env...), []string{p.Variable}
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,39 +67,54 @@ type acpDialer struct {
 	entrance entrance
 }
 
-// dial connects to the process that serves the folder around dir, or has this one serve it.
-func (d *acpDialer) dial(ctx context.Context, dir string) (io.ReadWriteCloser, error) {
-	if d.entrance.folder.Dir == "" {
-		f, err := d.folder(dir)
+// dial connects to the process that serves the folder around dir and more of them, or has
+// this one serve them.
+func (d *acpDialer) dial(ctx context.Context, dir string, more []string) (io.ReadWriteCloser, error) {
+	if d.entrance.folders == nil {
+		folders, err := d.folders(dir, more)
 		if err != nil {
 			return nil, err
 		}
-		d.entrance.folder = f
+		d.entrance.folders = folders
 	}
 	return enter(ctx, &d.entrance, func() (io.ReadWriteCloser, error) { return d.there(ctx) }, func() (io.ReadWriteCloser, error) { return d.here(ctx) })
 }
 
-func (d *acpDialer) folder(dir string) (workspace.Folder, error) {
+// folders are those that --root names, or else those of the first session.
+func (d *acpDialer) folders(dir string, more []string) ([]workspace.Folder, error) {
 	c := *d.c
-	if c.root == "" {
-		if !filepath.IsAbs(dir) {
-			return workspace.Folder{}, acp.Errorf(acp.CodeInvalidParams, "cwd: %.200q is no absolute path", dir)
+	if len(c.roots) == 0 {
+		for _, one := range append([]string{dir}, more...) {
+			if !filepath.IsAbs(one) {
+				return nil, acp.Errorf(acp.CodeInvalidParams, "%.200q is no absolute path", one)
+			}
+			if _, err := os.Stat(one); err != nil {
+				return nil, acp.Errorf(acp.CodeInvalidParams, "%s", err)
+			}
 		}
-		if _, err := os.Stat(dir); err != nil {
-			return workspace.Folder{}, acp.Errorf(acp.CodeInvalidParams, "cwd: %s", err)
+		c.roots = rootFlag{projectAround(dir)}
+		for _, one := range more {
+			if tooWide(one) || holdsHome(one) {
+				return nil, acp.Errorf(acp.CodeInvalidParams, "additionalDirectories: %s has too much below it; name it with --root if you mean it", one)
+			}
+			if !slices.ContainsFunc(c.roots, func(root string) bool { return inside(root, one) }) {
+				c.roots = append(c.roots, one)
+			}
 		}
-		c.root = projectAround(dir)
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	return f, checkStricter(c.Machine, f, c.mode)
+	return folders, checkStricter(c.Machine, folders, c.mode)
 }
 
 // there is the process that serves the folder already.
 func (d *acpDialer) there(ctx context.Context) (io.ReadWriteCloser, error) {
-	conn, g, err := attach.DialPerson(ctx, d.entrance.folder.Dir)
+	conn, g, err := attach.DialPerson(ctx, workspace.Dirs(d.entrance.folders)...)
+	if errors.Is(err, attach.ErrApart) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, notThere{err}
 	}
@@ -150,7 +166,7 @@ func (d *acpDialer) here(ctx context.Context) (io.ReadWriteCloser, error) {
 			return false
 		}
 	}})
-	if err := host.Admit(e.folder.Dir); errors.Is(err, attach.ErrTaken) {
+	if err := host.Admit(workspace.Dirs(e.folders)...); errors.Is(err, attach.ErrTaken) {
 		return nil, errors.Join(err, w.Close())
 	} else if err != nil {
 		e.log.Warn("other agents can't be let in", "error", err)

@@ -128,7 +128,7 @@ func runAgent(ctx context.Context, c *cli) error {
 		}
 	}
 	if c.mode == "" && !c.yes && !c.json {
-		if err := firstStart(ctx, c.Streams, c.folder); err != nil {
+		if err := firstStart(ctx, c.Streams, c.folders); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/app/serve"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // agentQuery is the name of the query that is about agents. Unlike the others it has
@@ -287,14 +288,17 @@ func teller(conn net.Conn) func(agentTold) {
 // agents has what a person asks done by whoever serves the workspace, or here. told
 // hears the answer's parts; say says more.
 func (c *cli) agents(ctx context.Context, ask agentAsk, more <-chan agentAsk, told func(agentTold)) error {
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return err
 	}
-	conn, _, err := attach.DialPerson(ctx, f.Dir)
+	conn, _, err := attach.DialPerson(ctx, workspace.Dirs(folders)...)
 	if err == nil {
 		defer func() { _ = conn.Close() }()
 		return c.agentsThere(ctx, conn, ask, more, told)
+	}
+	if errors.Is(err, attach.ErrApart) {
+		return err
 	}
 	if err := c.makeRoom(ctx); err != nil {
 		return err

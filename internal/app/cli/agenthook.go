@@ -12,6 +12,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
@@ -57,10 +58,10 @@ func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
 	if err != nil || !call.Matters() {
 		return nil, err
 	}
-	if c.root == "" {
-		c.root = projectAround(cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("GEMINI_PROJECT_DIR"), call.Dir))
+	if len(c.roots) == 0 {
+		c.roots = rootFlag{projectAround(cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("GEMINI_PROJECT_DIR"), call.Dir))}
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (c *cli) hookAnswer(ctx context.Context, agent string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := agenthook.Options{Root: f.Dir, Home: home, Getenv: os.Getenv, Gate: c.gate, Secret: ownDirs(home)}
+	o := agenthook.Options{Roots: workspace.Dirs(folders), Home: home, Getenv: os.Getenv, Gate: c.gate, Secret: ownDirs(home)}
 	if runtime.GOOS == "linux" { // elsewhere no world is at the path of the workspace
 		o.Self = c.Self
 	}

@@ -163,17 +163,17 @@ func allWaiting(ctx context.Context, c *cli) (list []openQuestion, err error) {
 	list = []openQuestion{}
 	add := func(t agentTold) { list = append(list, t.Waiting...) }
 	here, err := c.folder()
-	if err != nil && (c.root != "" || !errors.Is(err, errNoProject)) {
+	if err != nil && (len(c.roots) > 0 || !errors.Is(err, errNoProject)) {
 		return nil, err
 	}
 	if err == nil {
-		if _, err := os.Lstat(statedir.Dir(here.Dir).State()); err == nil || c.root != "" { // else nobody has worked here
+		if _, err := os.Lstat(statedir.Dir(here.Dir).State()); err == nil || len(c.roots) > 0 { // else nobody has worked here
 			if err := c.agents(ctx, agentAsk{Verb: "waiting"}, nil, add); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if c.root != "" {
+	if len(c.roots) > 0 {
 		return list, nil
 	}
 	known := len(list)

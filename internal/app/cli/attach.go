@@ -7,6 +7,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 )
@@ -18,23 +19,27 @@ const shellSession = "shell"
 // mode of the command line: what an earlier call was told to come back with,
 // cursors and commands in the background, is there. It returns nil when there is
 // no such process, or none that can be reached: then the command works by itself.
-func (c *cli) attach(ctx context.Context) endpoint.Backend {
-	f, err := c.folder()
+func (c *cli) attach(ctx context.Context) (endpoint.Backend, error) {
+	folders, err := c.folders()
 	if err != nil {
-		return nil // whoever opens it says why
+		return nil, err
 	}
-	conn, g, err := attach.Dial(ctx, f.Dir, attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)})
+	dirs := workspace.Dirs(folders)
+	conn, g, err := attach.Dial(ctx, dirs[0], attach.Wish{Mode: c.mode, Session: firstOf(c.session, shellSession)}, dirs[1:]...)
 	if err == nil {
 		var b endpoint.Backend
 		who := endpoint.Agent{Name: "sidecar-ls call", Version: version.String(), CanAsk: c.who.Person() && canAsk()}
 		if b, err = endpoint.Remote(ctx, conn, fmt.Sprintf("the sidecar-ls of process %d", g.PID), who); err == nil {
-			return b
+			return b, nil
 		}
 	}
-	if !errors.Is(err, attach.ErrNone) {
+	switch {
+	case errors.Is(err, attach.ErrApart):
+		return nil, err
+	case !errors.Is(err, attach.ErrNone):
 		fmt.Fprintln(c.Err, "sidecar-ls: not attached:", err)
 	}
-	return nil
+	return nil, nil
 }
 
 // callThere runs a tool of the process at the other end.

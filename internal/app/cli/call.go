@@ -33,17 +33,17 @@ func (c *cli) person() app.User {
 	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
 }
 
-// openAs opens the folder. Its problems are printed.
+// openAs opens the folders. What is wrong with them is printed.
 func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error) {
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
 	o.Log, o.Program, o.Programs, o.Machine = slog.New(slog.DiscardHandler), c.Self, c.Programs, c.Machine
-	w, err := app.Open(ctx, []workspace.Folder{f}, o)
+	w, err := app.Open(ctx, folders, o)
 	if errors.Is(err, app.ErrMode) {
 		s := live.New(live.Options{Machine: c.Machine})
-		s.Open([]string{f.Dir})
+		s.Open(workspace.Dirs(folders))
 		return nil, noMode(s, c.mode)
 	}
 	if err != nil {
@@ -62,10 +62,11 @@ func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error)
 	return w, nil
 }
 
-// makeRoom asks an agent's process to give the review queue free.
+// makeRoom asks agents' processes to give the folders free, and with the first the review
+// queue.
 func (c *cli) makeRoom(ctx context.Context) error {
-	f, err := c.folder()
-	if err == nil {
+	folders, err := c.folders()
+	for _, f := range folders {
 		attach.MakeRoom(ctx, f.Dir)
 	}
 	return err
@@ -115,7 +116,11 @@ func callTool(ctx context.Context, c *cli) error {
 // is one: what is pending there is seen, and what is held waits there. Else it
 // runs it here; before is done first then, if there is anything to do.
 func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Workspace) error) error {
-	if b := c.attach(ctx); b != nil {
+	b, err := c.attach(ctx)
+	if err != nil {
+		return err
+	}
+	if b != nil {
 		defer func() { _ = b.Close() }()
 		res, err := c.callThere(ctx, b, r)
 		if err != nil {
@@ -124,9 +129,9 @@ func (c *cli) call(ctx context.Context, r dispatch.Request, before func(*app.Wor
 		return c.show(res)
 	}
 	if !c.who.Person() {
-		f, err := c.folder()
+		folders, err := c.folders()
 		if err == nil {
-			err = checkStricter(c.Machine, f, c.mode)
+			err = checkStricter(c.Machine, folders, c.mode)
 		}
 		if err != nil {
 			return err

@@ -6,14 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
-	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/auditlog"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
@@ -70,7 +67,7 @@ type cli struct {
 	help  bool
 	who   peers.Who // for whom it is run
 
-	root    string
+	roots   rootFlag
 	mode    string
 	session string
 	json    bool
@@ -129,73 +126,3 @@ type exitCode int
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// folder is the workspace that a sub-command works in: --root, else the
-// nearest directory around the current one that is a project, else that.
-func (c *cli) folder() (workspace.Folder, error) {
-	dir := c.root
-	if dir == "" {
-		here, err := os.Getwd()
-		if err != nil {
-			return workspace.Folder{}, err
-		}
-		if dir = projectAround(here); tooWide(dir) {
-			return workspace.Folder{}, fmt.Errorf("%s %w: too much is below it; go to a project's directory, or name one with --root", dir, errNoProject)
-		}
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return workspace.Folder{}, err
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return workspace.Folder{}, err
-	}
-	if !info.IsDir() {
-		return workspace.Folder{}, fmt.Errorf("%s is not a directory", dir)
-	}
-	return workspace.Folder{Name: filepath.Base(dir), Dir: dir}, nil
-}
-
-// projectAround is the nearest directory around here that is a project, else here. What
-// is in a directory such as /tmp may be anybody's: a project there, whose settings would
-// count, has to be named.
-func projectAround(here string) string {
-	for dir := here; dir == here || !shared(dir) && !tooWide(dir); dir = filepath.Dir(dir) {
-		for _, mark := range []string{".sidecar", ".git"} {
-			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
-				return dir
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	return here
-}
-
-// errNoProject is why there is no workspace where a command is typed.
-var errNoProject = errors.New("is no project")
-
-// tooWide reports whether a directory holds all that a user has, or that everybody has:
-// an agent would see it whole. Its .sidecar is no reason to take it for the project of
-// what is below.
-func tooWide(dir string) bool {
-	home, err := os.UserHomeDir()
-	return dir == filepath.Dir(dir) || shared(dir) || err == nil && sameDir(dir, home)
-}
-
-func sameDir(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	two, err := os.Stat(b)
-	return err == nil && os.SameFile(one, two)
-}
-
-// shared reports whether a directory is one where every user puts files.
-func shared(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode()&os.ModeSticky != 0 && info.Mode().Perm()&0o002 != 0
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/evals"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 	"github.com/sidecar-ls/sidecar-ls/shadow"
@@ -113,10 +114,10 @@ func (c *cli) offers(ctx context.Context, done []string, begun string) []candida
 	f := c.define(cmd.name)
 	args, waits := setFlags(f, done[1:])
 	if waits != "" {
-		return c.values(waits, "")
+		return c.values(waits, "", begun)
 	}
-	if name, _, ok := strings.Cut(begun, "="); ok && isFlag(begun) {
-		return c.values(strings.TrimLeft(name, "-"), name+"=")
+	if name, value, ok := strings.Cut(begun, "="); ok && isFlag(begun) {
+		return c.values(strings.TrimLeft(name, "-"), name+"=", value)
 	}
 	if isFlag(begun) || begun == "-" {
 		out := []candidate{{"--help", "show what it takes"}}
@@ -160,12 +161,14 @@ func setFlags(f *flag.FlagSet, words []string) (args []string, waits string) {
 	return args, ""
 }
 
-// values are those that a flag may have, each after before.
-func (c *cli) values(name, before string) []candidate {
+// values are those that a flag may have and that go on with begun, each after before.
+func (c *cli) values(name, before, begun string) []candidate {
 	var list []string
 	switch name {
 	case "mode":
 		list = c.modes()
+	case "root":
+		list = rootsFrom(begun)
 	case "format":
 		list = []string{string(tools.FormatInfo), string(tools.FormatMCP), string(tools.FormatOpenAI), string(tools.FormatAnthropic), string(tools.FormatText)}
 	case "log-level":
@@ -195,12 +198,12 @@ func (c *cli) values(name, before string) []candidate {
 func (c *cli) modes() []string {
 	row, _ := config.Lookup("mode")
 	list := slices.Clone(row.Enum)
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return list
 	}
 	s := live.New(live.Options{Machine: c.Machine})
-	s.Open([]string{f.Dir})
+	s.Open(workspace.Dirs(folders))
 	for name := range s.Dispatch().Modes {
 		list = append(list, name)
 	}
@@ -338,22 +341,54 @@ func (c *cli) argumentValues(a tools.Argument, before, begun string) []candidate
 	return out
 }
 
-// filesFrom are the files of the workspace in the directory that begun names;
+// rootsFrom are the directories, and the files that name some, in the directory that begun
+// names.
+func rootsFrom(begun string) (out []string) {
+	for _, name := range namesFrom(".", begun) {
+		if strings.HasSuffix(name, "/") || strings.EqualFold(filepath.Ext(name), workspaceFile) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// filesFrom are the files of the workspace in the directory that begun names. Of several
+// folders, their names come first.
+func (c *cli) filesFrom(begun string) (out []string) {
+	folders, err := c.folders()
+	switch {
+	case err != nil:
+		return nil
+	case len(folders) == 1:
+		return namesFrom(folders[0].Dir, begun)
+	}
+	for _, f := range folders {
+		below, within := strings.CutPrefix(begun, f.Name+"/")
+		if !within {
+			out = append(out, f.Name+"/")
+			continue
+		}
+		for _, name := range namesFrom(f.Dir, below) {
+			out = append(out, f.Name+"/"+name)
+		}
+	}
+	return out
+}
+
+// namesFrom are the names in the directory of dir that begun names, as begun has it;
 // directories end with a slash.
-func (c *cli) filesFrom(begun string) []string {
-	f, err := c.folder()
+func namesFrom(dir, begun string) (out []string) {
+	at := begun[:strings.LastIndexByte(begun, '/')+1]
+	if filepath.IsAbs(at) {
+		dir = ""
+	}
+	list, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
 	if err != nil {
 		return nil
 	}
-	dir := begun[:strings.LastIndexByte(begun, '/')+1]
-	list, err := os.ReadDir(filepath.Join(f.Dir, filepath.FromSlash(dir)))
-	if err != nil {
-		return nil
-	}
-	var out []string
 	for _, e := range list {
-		name := dir + e.Name()
-		if e.IsDir() {
+		name := at + e.Name()
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && info.IsDir() {
 			name += "/"
 		}
 		out = append(out, name)

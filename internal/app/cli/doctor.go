@@ -12,6 +12,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/dispatch"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
@@ -33,7 +34,7 @@ func doctor(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 {
 		return usagef("doctor takes no arguments, but got %q", c.args[0])
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return err
 	}
@@ -43,9 +44,9 @@ func doctor(ctx context.Context, c *cli) error {
 	if !treesitter.Parsers {
 		findings = append(findings, finding{"parsers", true, "none: outlines and references of all but Go, Markdown, YAML and TOML are read from lines and braces, and miss some; a build with CGO_ENABLED=1 and a C compiler has them"})
 	}
-	findings = append(findings, finding{"workspace", true, f.Dir}, checkWritable(f.Dir))
+	findings = append(findings, finding{"workspace", true, strings.Join(workspace.Dirs(folders), ", ")}, checkWritable(folders))
 	queue := app.QueueNever
-	if hasState(statedir.Dir(f.Dir)) {
+	if hasState(statedir.Dir(folders[0].Dir)) {
 		queue = app.QueueAlways
 	}
 	w, err := c.open(ctx, queue)
@@ -53,7 +54,7 @@ func doctor(ctx context.Context, c *cli) error {
 		findings = append(findings, finding{"start", false, err.Error()})
 	} else {
 		defer func() { _ = w.Close() }()
-		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, f.Dir, w.Client.Settings.Now()), checkShell(w), checkCommands(w), checkBorder(ctx, w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, f.Dir), checkSources(w))
+		findings = append(findings, checkSettings(w), checkQueue(w), checkTools(w), checkGit(ctx, c.Programs), checkPrograms(c.Programs), checkSandbox(ctx, c.Self, c.Programs, folders[0].Dir, w.Client.Settings.Now()), checkShell(w), checkCommands(w), checkBorder(ctx, w), checkSecrets(ctx, w), checkLanguages(w), checkAgents(ctx, folders), checkSources(w))
 	}
 	findings = append(findings, checkClients(ctx, c)...)
 	if c.json {
@@ -77,15 +78,17 @@ func doctor(ctx context.Context, c *cli) error {
 	return nil
 }
 
-// checkWritable makes a file in the workspace and takes it away again.
-func checkWritable(dir string) finding {
-	f, err := os.CreateTemp(dir, ".sidecar-doctor-*")
-	if err != nil {
-		return finding{"writing", false, fmt.Sprintf("files can't be made here (%v): edits can be proposed, not accepted", err)}
-	}
-	err = errors.Join(f.Sync(), f.Close(), os.Remove(f.Name()))
-	if err != nil {
-		return finding{"writing", false, err.Error()}
+// checkWritable makes a file in each folder and takes it away again.
+func checkWritable(folders []workspace.Folder) finding {
+	for _, folder := range folders {
+		f, err := os.CreateTemp(folder.Dir, ".sidecar-doctor-*")
+		if err != nil {
+			return finding{"writing", false, fmt.Sprintf("files can't be made here (%v): edits can be proposed, not accepted", err)}
+		}
+		err = errors.Join(f.Sync(), f.Close(), os.Remove(f.Name()))
+		if err != nil {
+			return finding{"writing", false, err.Error()}
+		}
 	}
 	return finding{"writing", true, "files can be written and removed"}
 }
@@ -107,7 +110,11 @@ func checkSettings(w *app.Workspace) finding {
 	if floor := w.Client.Settings.Now().FloorWords(); floor != "" {
 		read = append(read, floor)
 	}
-	for _, name := range []string{config.UserFile(), filepath.Join(string(w.Home.Dir), config.ProjectFile)} {
+	files := []string{config.UserFile()}
+	for _, f := range w.Disk.Folders() {
+		files = append(files, filepath.Join(f.Dir, config.ProjectFile))
+	}
+	for _, name := range files {
 		if _, err := os.Stat(name); err == nil {
 			read = append(read, name)
 		}

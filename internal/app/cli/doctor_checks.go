@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
@@ -14,6 +13,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/extend/mcp/source"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/effects"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/shells"
@@ -146,26 +146,33 @@ func checkBorder(ctx context.Context, w *app.Workspace) finding {
 // checkSecrets says what is hidden from commands, and what git shows of it.
 func checkSecrets(ctx context.Context, w *app.Workspace) finding {
 	const name = "secrets"
-	root := w.Disk.Folders()[0].Dir
-	all, tracked, err := w.Confiner.Secrets(ctx, root)
-	if err != nil {
-		return finding{name, false, err.Error()}
+	hidden, shown := 0, ""
+	for _, f := range w.Disk.Folders() {
+		all, tracked, err := w.Confiner.Secrets(ctx, f.Dir)
+		if err != nil {
+			return finding{name, false, err.Error()}
+		}
+		if hidden += len(all); len(tracked) > 0 {
+			shown += "; " + confine.TrackedWords(f.Dir, tracked)
+		}
 	}
 	detail := "no file is named like a secret"
-	if len(all) > 0 {
-		detail = tools.Count(len(all), "file") + " named like a secret, which commands can't see"
+	if hidden > 0 {
+		detail = tools.Count(hidden, "file") + " named like a secret, which commands can't see"
 	}
-	if len(tracked) > 0 {
-		detail += "; " + confine.TrackedWords(root, tracked)
-	}
+	detail += shown
 	return finding{name, true, detail}
 }
 
-// checkAgents says who serves the agents of a folder.
-func checkAgents(ctx context.Context, dir string) finding {
+// checkAgents says who serves the agents of the folders.
+func checkAgents(ctx context.Context, folders []workspace.Folder) finding {
 	const name = "mcp"
-	self := fmt.Sprintf("`sidecar-ls mcp --root %s`", filepath.Clean(dir))
-	switch g, err := attach.Find(ctx, dir); {
+	self := "`sidecar-ls mcp"
+	for _, f := range folders {
+		self += " --root " + f.Dir
+	}
+	self += "`"
+	switch g, err := attach.Find(ctx, folders[0].Dir); {
 	case errors.Is(err, attach.ErrNone):
 		return finding{name, true, "no editor's server is running here; " + self + " works without one"}
 	case err != nil:

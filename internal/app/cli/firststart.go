@@ -25,17 +25,17 @@ var firstModes = []struct{ mode, say string }{
 
 // firstStart asks at a terminal for a mode, where none is chosen, and keeps the answer: so it
 // asks once.
-func firstStart(ctx context.Context, streams Streams, find func() (workspace.Folder, error)) error {
+func firstStart(ctx context.Context, streams Streams, find func() ([]workspace.Folder, error)) error {
 	in, isFile := streams.In.(*os.File)
 	if !isFile || !term.IsTerminal(int(in.Fd())) || !canAsk() {
 		return nil
 	}
-	f, err := find()
+	folders, err := find()
 	if err != nil {
 		return nil //nolint:nilerr // what begins next says it
 	}
 	s := live.New(live.Options{Machine: streams.Machine})
-	s.Open([]string{f.Dir})
+	s.Open(workspace.Dirs(folders))
 	if e, _ := s.Now().Explain("mode"); !e.Default {
 		return nil
 	}

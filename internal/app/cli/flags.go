@@ -26,7 +26,7 @@ func (c *cli) define(name string) *flag.FlagSet {
 	if name == "acp" {
 		of = "the directory of the first session"
 	}
-	f.StringVar(&c.root, "root", "", "the workspace; by default the project around "+of)
+	f.Var(&c.roots, "root", "a `DIR` of the workspace, or a .code-workspace file with its folders; several times for several, of which the first has the queue; by default the project around "+of)
 	if name != "mcp" && name != "acp" {
 		f.BoolVar(&c.json, "json", false, "print JSON")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/mcp/endpoint"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/peers"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
 )
 
@@ -71,12 +72,12 @@ func (s *joint) close(ctx context.Context) error {
 	return errors.Join(s.agents.Close(), s.Close())
 }
 
-// share opens the folder for a program or an agent that works in this process. The
+// share opens the folders for a program or an agent that works in this process. The
 // person's other shells review and answer meanwhile, and other agents work beside it, as
 // with an editor's server. Questions are put where the call comes from: the terminal here
 // may be the program's.
 func share(ctx context.Context, c *cli) (*joint, error) {
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,11 @@ func share(ctx context.Context, c *cli) (*joint, error) {
 		return s, nil
 	}
 	host := w.Client.Host(endpoint.HostOptions{Kind: attach.Alone, Leave: func() bool { return false }})
-	if err := host.Admit(f.Dir); err != nil && !errors.Is(err, attach.ErrTaken) { // by whom, its lock on the queue says
+	err = host.Admit(workspace.Dirs(folders)...)
+	switch taken := errors.Is(err, attach.ErrTaken); {
+	case taken && len(folders) > 1: // while this one opened them
+		return nil, errors.Join(fmt.Errorf("%w; try again", err), s.close(ctx))
+	case err != nil && !taken: // by whom it is taken, its lock on the queue says
 		fmt.Fprintln(s.told, "sidecar-ls: other shells can't reach this one:", err)
 	}
 	return s, nil

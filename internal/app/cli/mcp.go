@@ -44,11 +44,11 @@ func serveMCP(ctx context.Context, c *cli) error {
 	if c.door != "" {
 		return throughDoor(ctx, c)
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return err
 	}
-	if err := checkStricter(c.Machine, f, c.mode); err != nil {
+	if err := checkStricter(c.Machine, folders, c.mode); err != nil {
 		return err
 	}
 	families, err := config.Families(c.tools)
@@ -61,7 +61,7 @@ func serveMCP(ctx context.Context, c *cli) error {
 	}
 	defer end()
 	serve.Stay()
-	e := &entrance{folder: f, mode: c.mode, strict: c.strict != nil && *c.strict, tools: families, who: c.who, self: c.Self, programs: c.Programs, machine: c.Machine, log: log}
+	e := &entrance{folders: folders, mode: c.mode, strict: c.strict != nil && *c.strict, tools: families, who: c.who, self: c.Self, programs: c.Programs, machine: c.Machine, log: log}
 	return endpoint.Serve(ctx, io.NopCloser(c.In), unclosed{c.Out}, endpoint.Options{
 		Version: version.String(), Instructions: endpoint.Instructions, Connect: e.connect, Hide: redact.OfLogger(log).Text,
 	})
@@ -88,7 +88,7 @@ func throughDoor(ctx context.Context, c *cli) error {
 // checkStricter refuses a mode that is looser than that of the settings. Whoever
 // starts the agent names it, which may be a file that came with a project: only
 // the user's settings say that less is asked.
-func checkStricter(machine config.MachineFile, f workspace.Folder, mode string) error {
+func checkStricter(machine config.MachineFile, folders []workspace.Folder, mode string) error {
 	if mode == "" {
 		return nil
 	}
@@ -97,7 +97,7 @@ func checkStricter(machine config.MachineFile, f workspace.Folder, mode string) 
 		return usagef("--mode: %s", tools.NoSuch("mode", mode, row.Enum))
 	}
 	s := live.New(live.Options{Machine: machine})
-	s.Open([]string{f.Dir}) // what is wrong with them is reported when they are used
+	s.Open(workspace.Dirs(folders)) // what is wrong with them is reported when they are used
 	have := s.Now().String("mode")
 	if s.Stricter(have, mode) == mode {
 		return nil
@@ -113,7 +113,7 @@ func (unclosed) Close() error { return nil }
 // entrance is the way of one agent into a workspace: through the process that
 // serves it already, or else on its own.
 type entrance struct {
-	folder   workspace.Folder
+	folders  []workspace.Folder
 	mode     string   // the agent works in no looser one; "": that of the settings
 	strict   bool     // it is given strict schemas
 	tools    []string // families that it is listed; nil: as the settings say
@@ -135,7 +135,11 @@ func (e *entrance) connect(ctx context.Context, a endpoint.Agent) (endpoint.Back
 		a.Tools = e.tools
 	}
 	return enter(ctx, e, func() (endpoint.Backend, error) {
-		conn, g, err := attach.Dial(ctx, e.folder.Dir, attach.Wish{})
+		dirs := workspace.Dirs(e.folders)
+		conn, g, err := attach.Dial(ctx, dirs[0], attach.Wish{}, dirs[1:]...)
+		if errors.Is(err, attach.ErrApart) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, notThere{err}
 		}
@@ -214,7 +218,7 @@ func (e *entrance) alone(ctx context.Context, a endpoint.Agent) (endpoint.Backen
 			return false
 		}
 	}})
-	if err := host.Admit(e.folder.Dir); errors.Is(err, attach.ErrTaken) {
+	if err := host.Admit(workspace.Dirs(e.folders)...); errors.Is(err, attach.ErrTaken) {
 		return nil, errors.Join(err, w.Close())
 	} else if err != nil {
 		e.log.Warn("other agents can't be let in", "error", err)
@@ -269,7 +273,7 @@ func (e *entrance) awaitQueue(ctx context.Context, w *app.Workspace) {
 func (e *entrance) open(ctx context.Context) (*app.Workspace, *serve.Agents, error) {
 	user := endpoint.Elicited{Hide: redact.OfLogger(e.log)}
 	theirs := serve.NewAgents(e.self)
-	w, err := app.Open(ctx, []workspace.Folder{e.folder}, app.Options{
+	w, err := app.Open(ctx, e.folders, app.Options{
 		Log: e.log, Queue: app.QueueAlways, Program: e.self, Programs: e.programs, Machine: e.machine, Resident: true,
 		Person: func(ctx context.Context, c *app.Client, p peers.Peer) { AnswerPerson(ctx, c, theirs, p) },
 		User:   theirs.Through(app.User{Approver: user, People: user}),

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/gate/live"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/policy"
 	"github.com/sidecar-ls/sidecar-ls/tools"
@@ -30,16 +32,12 @@ func modeCommand(_ context.Context, c *cli) error {
 	if len(c.args) > 1 {
 		return usagef("mode takes one mode, or none to show them")
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil && !errors.Is(err, errNoProject) { // your mode is that of all projects
 		return err
 	}
 	s := live.New(live.Options{Machine: c.Machine})
-	var dirs []string
-	if f.Dir != "" {
-		dirs = []string{f.Dir}
-	}
-	for _, problem := range s.Open(dirs) {
+	for _, problem := range s.Open(workspace.Dirs(folders)) {
 		fmt.Fprintln(c.Err, "sidecar-ls:", problem)
 	}
 	modes := s.Modes()
@@ -60,7 +58,7 @@ func modeCommand(_ context.Context, c *cli) error {
 	}
 	fmt.Fprintf(c.Out, "The mode is now %s: %s\nIt is in %s. Sessions that are open keep theirs.\n", name, modes[i].Help, config.UserFile())
 	if now := s.Now().String("mode"); now != name {
-		fmt.Fprintf(c.Out, "In %s it is %s, which the project's settings ask for.\n", f.Dir, now)
+		fmt.Fprintf(c.Out, "In %s it is %s, which the project's settings ask for.\n", strings.Join(workspace.Dirs(folders), ", "), now)
 	}
 	return nil
 }

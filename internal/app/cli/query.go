@@ -9,6 +9,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // query is what the command line asks of a workspace: of the process that
@@ -86,11 +87,14 @@ func ask[A, R any](ctx context.Context, c *cli, q query[A, R], a A) (R, error) {
 // askThere asks the process that serves the workspace. there is false when none
 // does, or none that can be asked.
 func (c *cli) askThere(ctx context.Context, name string, args, answer any) (there bool, err error) {
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return false, err
 	}
-	conn, g, err := attach.DialPerson(ctx, f.Dir)
+	conn, g, err := attach.DialPerson(ctx, workspace.Dirs(folders)...)
+	if errors.Is(err, attach.ErrApart) {
+		return false, err
+	}
 	if err != nil {
 		if !errors.Is(err, attach.ErrNone) && !errors.Is(err, attach.ErrUnable) {
 			fmt.Fprintln(c.Err, "sidecar-ls: not attached:", err)

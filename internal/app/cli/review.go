@@ -46,7 +46,7 @@ var (
 
 // reviewWords choose edits.
 type reviewWords struct {
-	Dir    string   `json:"dir"`              // what paths are relative to
+	Dir    string   `json:"dir"`              // what paths are relative to; "": the names of the folders
 	Chosen []string `json:"chosen"`           // paths and ids of hunks; none: all
 	Reason string   `json:"reason,omitempty"` // of a rejection
 
@@ -120,9 +120,13 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	if !ok {
 		return usagef("review has no verb %q; it has list, diff, verify, accept, reject, undo, redo, history and output", verb)
 	}
-	folder, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return err
+	}
+	dir := folders[0].Dir
+	if len(folders) > 1 {
+		dir = "" // paths begin with the names of the folders
 	}
 	if c.all && (verb != "reject" && verb != "output" || verb == "reject" && len(c.args) > 0) {
 		return usagef("--all goes with review reject and review output drop, and with no name there")
@@ -130,7 +134,7 @@ func reviewCommand(ctx context.Context, c *cli) error {
 	if c.build != "" && verb != "output" {
 		return usagef("--build goes with review output")
 	}
-	return f(ctx, c, reviewWords{Dir: folder.Dir, Chosen: c.args, Reason: c.reason, Command: c.line})
+	return f(ctx, c, reviewWords{Dir: dir, Chosen: c.args, Reason: c.reason, Command: c.line})
 }
 
 func listEdits(_ context.Context, w *app.Workspace, words reviewWords) (pendingedits.List, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
@@ -16,6 +17,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/confine"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/hosts"
 	"github.com/sidecar-ls/sidecar-ls/internal/rules/session"
 )
@@ -29,7 +31,8 @@ type runArgs struct {
 	Dir      string   `json:"dir"`
 	Terminal bool     `json:"terminal"`
 	Env      []string `json:"env"`
-	Title    string   `json:"title,omitempty"` // of the agent that it is
+	Title    string   `json:"title,omitempty"`   // of the agent that it is
+	Further  string   `json:"further,omitempty"` // its flag for a further directory; see profile.Further
 
 	// What its profile gives it besides; see confine.Hosted.
 	Pass     []string `json:"pass,omitempty"`
@@ -50,17 +53,17 @@ func runProgram(ctx context.Context, c *cli) error {
 	if len(c.args) == 0 {
 		return usagef("run takes a program and its arguments after --, as in: sidecar-ls run -- make generate")
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return err
 	}
 	if c.mode == "" && !c.yes && !c.json {
-		if err := firstStart(ctx, c.Streams, c.folder); err != nil {
+		if err := firstStart(ctx, c.Streams, c.folders); err != nil {
 			return err
 		}
 	}
 	a := runArgs{Session: c.session, Mode: c.mode, Argv: c.args, Env: environment(nil)}
-	if a.Dir, err = beginning(f.Dir); err != nil {
+	if a.Dir, err = beginning(folders); err != nil {
 		return err
 	}
 	ended, err := c.profiled(ctx, &a)
@@ -92,24 +95,20 @@ func runProgram(ctx context.Context, c *cli) error {
 	return nil
 }
 
-// beginning is where the program begins: here, if that is in the workspace.
-func beginning(root string) (string, error) {
+// beginning is where the program begins: here, if that is in one of the folders, else at
+// the top of the first.
+func beginning(folders []workspace.Folder) (string, error) {
 	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return "", err
 	}
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return "", err
 	}
-	rel, err := filepath.Rel(real, here)
-	if err != nil || !filepath.IsLocal(rel) {
-		return root, nil //nolint:nilerr // then it begins at the top
+	if i, rest := workspace.Holding(folders, here); i >= 0 {
+		return filepath.Join(folders[i].Dir, rest), nil
 	}
-	return filepath.Join(root, rel), nil
+	return folders[0].Dir, nil
 }
 
 // environment is what the program may have of this process's environment: what is
@@ -148,8 +147,9 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	if err := w.Home.LockedOut(); err != nil {
 		return program.Result{}, fmt.Errorf("what the program writes could not wait for review: %w", err)
 	}
+	more, left := profile.Further(a.Further, workspace.Others(w.Disk.Folders(), a.Dir))
 	r := program.Request{
-		Session: a.Session, Mode: a.Mode, Argv: a.Argv, Title: a.Title, Dir: a.Dir,
+		Session: a.Session, Mode: a.Mode, Argv: slices.Insert(a.Argv, 1, more...), Title: a.Title, Dir: a.Dir,
 		Host: confine.Hosted{Stdin: files[0], Terminal: a.Terminal, Env: a.Env, Pass: a.Pass, Writable: a.Writable, Readable: a.Readable, Home: a.Home, Network: a.Network, Hosts: a.Hosts, Idle: a.Idle},
 	}
 	if a.Terminal {
@@ -160,6 +160,9 @@ func host(ctx context.Context, w *app.Workspace, a runArgs, files []*os.File) (p
 	r.Started = func() { closeAll(files[:min(2, len(files))]) } // else nobody who reads the rest of a pipe comes to its end
 	res, err := program.Run(ctx, serve.Programs(w), r)
 	closeAll(files) // standard error is copied to until now
+	if a.Further != "" && len(left) > 0 {
+		res.Said = append(res.Said, fmt.Sprintf("%s was not told of %s, whose name it can't take", a.Title, strings.Join(left, ", ")))
+	}
 	switch {
 	case errors.Is(err, session.ErrMode):
 		err = noMode(w.Client.Settings, a.Mode)

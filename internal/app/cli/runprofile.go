@@ -11,6 +11,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/profile"
 	"github.com/sidecar-ls/sidecar-ls/internal/config"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/setup"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/lookup"
 )
 
@@ -42,11 +43,11 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	case p == nil:
 		return ended, nil
 	}
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return ended, err
 	}
-	c.Programs.Forbid(f.Dir)
+	c.Programs.Forbid(workspace.Dirs(folders)...)
 	path, foreign := c.Programs.Find(absolute(a.Argv[0], a.Dir))
 	if foreign != nil {
 		if path, err = lookup.Confined(absolute(a.Argv[0], a.Dir)); err != nil {
@@ -72,12 +73,12 @@ func (c *cli) profiled(ctx context.Context, a *runArgs) (ended func(), err error
 	if err := c.consent(ctx, kept, *p); err != nil {
 		return ended, err
 	}
-	grant, err := kept.Grant(*p, f.Dir, a.Dir)
+	grant, err := kept.Grant(*p, append(workspace.Dirs(folders), a.Dir)...)
 	if err != nil {
 		return ended, fmt.Errorf("%w, or run it with --profile %s", err, noProfile)
 	}
 	a.Argv = slices.Concat([]string{path}, p.World, a.Argv[1:])
-	a.Title = p.Title
+	a.Title, a.Further = p.Title, p.FurtherFor(c.args[1:])
 	a.Writable, a.Readable, a.Home = grant.Writable, grant.Readable, grant.Home
 	a.Env, a.Pass, a.Network = p.Environ(environment(p.Env), func(program string) (string, error) { return c.Programs.Find(program) }), p.Env, p.Network
 	a.Hosts, a.Idle = p.Reaches(environment(p.URLs)), p.Idle

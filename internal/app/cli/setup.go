@@ -99,6 +99,9 @@ func setUp(ctx context.Context, c *cli) error {
 	if len(c.args) > 0 && c.args[0] == modelClient {
 		return setUpModel(ctx, c, c.args[1:])
 	}
+	if err := c.oneFolder("setup"); err != nil {
+		return err
+	}
 	env, err := c.setupEnv()
 	if err != nil {
 		return err
@@ -237,8 +240,8 @@ func (c *cli) undoCommand(client string) string {
 	line := "sidecar-ls setup " + client + " --undo"
 	if c.setup.project {
 		line += " --project"
-		if c.root != "" {
-			line += " --root " + c.root
+		if len(c.roots) > 0 {
+			line += " --root " + c.roots[0]
 		}
 	}
 	return line

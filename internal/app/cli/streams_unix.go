@@ -21,6 +21,7 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/app"
 	"github.com/sidecar-ls/sidecar-ls/internal/doors/attach"
 	"github.com/sidecar-ls/sidecar-ls/internal/exec/program"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 )
 
 // streams are those of a program that this process runs for a person: a terminal of
@@ -114,11 +115,14 @@ type ready struct {
 // hostThere has the process that serves the workspace run the program.
 func (c *cli) hostThere(ctx context.Context, a runArgs, s *streams) (program.Result, error) {
 	var res program.Result
-	f, err := c.folder()
+	folders, err := c.folders()
 	if err != nil {
 		return res, err
 	}
-	conn, g, err := attach.DialPerson(ctx, f.Dir)
+	conn, g, err := attach.DialPerson(ctx, workspace.Dirs(folders)...)
+	if errors.Is(err, attach.ErrApart) {
+		return res, err
+	}
 	if err != nil {
 		return res, errNobodyHosts
 	}

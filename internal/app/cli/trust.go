@@ -23,6 +23,9 @@ func trustFolder(ctx context.Context, c *cli) error {
 	if !known {
 		return usagef("trust takes yes, no or forget, not %q", verb)
 	}
+	if err := c.oneFolder("trust"); err != nil {
+		return err
+	}
 	folder, err := c.folder()
 	if err != nil {
 		return err

@@ -73,6 +73,9 @@ func uninstall(ctx context.Context, c *cli) error {
 	if c.list && (c.purge || c.yes) {
 		return usagef("uninstall takes --list, or what it does: --purge, --yes")
 	}
+	if err := c.oneFolder("uninstall"); err != nil {
+		return err
+	}
 	env, err := c.setupEnv()
 	if err != nil {
 		return err

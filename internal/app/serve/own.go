@@ -144,19 +144,11 @@ func (a around) Files(session string) (names []string) {
 }
 
 // Folders implements agents.Workspace.
-func (a around) Folders(s *session.Session) []string {
+func (a around) Folders(s *session.Session) []workspace.Folder {
 	if s.Shadow != "" {
-		return []string{"."}
+		return []workspace.Folder{{Name: ".", Dir: s.Root}}
 	}
-	folders := a.c.Workspace().Disk.Folders()
-	if len(folders) == 1 {
-		return []string{"."}
-	}
-	var names []string
-	for _, f := range folders {
-		names = append(names, f.Name)
-	}
-	return names
+	return workspace.FoldersOf(a.c.Workspace().Disk)
 }
 
 // StepsRequired implements agents.Workspace.

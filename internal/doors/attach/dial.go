@@ -20,24 +20,25 @@ func Find(ctx context.Context, dir string) (Greeting, error) {
 	return g, err
 }
 
-// Dial connects to the host of dir. It fails with ErrNone when there is none.
-func Dial(ctx context.Context, dir string, w Wish) (net.Conn, Greeting, error) {
+// Dial connects to the host of dir, which is that of more directories, too. It fails with
+// ErrNone when there is none, and with ErrApart when they have different ones, or some have
+// none.
+func Dial(ctx context.Context, dir string, w Wish, more ...string) (net.Conn, Greeting, error) {
 	words, err := w.words()
 	if err != nil {
 		return nil, Greeting{}, err
 	}
-	c, g, err := connect(ctx, dir)
+	c, g, err := connectAll(ctx, append([]string{dir}, more...))
 	if err != nil {
 		return nil, g, err
 	}
 	return c, g, want(c, g, words)
 }
 
-// DialPerson connects a person's command line to the host of dir. It fails with
-// ErrNone when there is none, and with ErrUnable when that knows no command
-// lines.
-func DialPerson(ctx context.Context, dir string) (net.Conn, Greeting, error) {
-	c, g, err := connect(ctx, dir)
+// DialPerson connects a person's command line to the host of the directories, as Dial does.
+// It fails with ErrUnable, too, when that knows no command lines.
+func DialPerson(ctx context.Context, dirs ...string) (net.Conn, Greeting, error) {
+	c, g, err := connectAll(ctx, dirs)
 	return asPerson(c, g, err)
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Dirs are the directories of folders.
@@ -29,6 +31,48 @@ func FoldersOf(files Files) []Folder {
 		folders[0].Name = "."
 	}
 	return folders
+}
+
+// AddFolder adds a directory under a name that is one path segment and that no other folder
+// has: the name that is wanted, else that of the directory, with a number behind it where
+// another has it already.
+func AddFolder(folders []Folder, dir, name string) []Folder {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+		name = filepath.Base(dir)
+	}
+	unique := name
+	for i := 2; slices.ContainsFunc(folders, func(f Folder) bool { return f.Name == unique }); i++ {
+		unique = name + "-" + strconv.Itoa(i)
+	}
+	return append(folders, Folder{Name: unique, Dir: dir})
+}
+
+// Holding is the innermost of the folders that a path is in, and the rest of the path; i is
+// -1 for one that is in none. The path may be spelled as the folder is or as links lead there.
+func Holding(folders []Folder, path string) (i int, rest string) {
+	i = -1
+	most := 0
+	for at, f := range folders {
+		real, err := filepath.EvalSymlinks(f.Dir)
+		if err != nil {
+			real = f.Dir
+		}
+		for _, dir := range []string{f.Dir, real} {
+			rel, err := filepath.Rel(dir, path)
+			if err == nil && filepath.IsLocal(rel) && len(real) > most {
+				i, rest, most = at, rel, len(real)
+			}
+		}
+	}
+	return i, rest
+}
+
+// Others are the directories of the folders, without the one that a path is in, which is the
+// first for a path in none.
+func Others(folders []Folder, path string) []string {
+	i, _ := Holding(folders, path)
+	dirs := Dirs(folders)
+	return slices.Delete(dirs, max(i, 0), max(i, 0)+1)
 }
 
 // KeepFirst puts the folder with that directory first, if there is one.

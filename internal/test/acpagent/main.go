@@ -24,6 +24,7 @@ type agent struct {
 	id    sdk.SessionId // of the conversation
 	conn  *sdk.AgentSideConnection
 	dir   string
+	more  []string // directories
 	tools []sdk.McpServer
 	in    bool // signed in
 	calls int
@@ -49,6 +50,9 @@ func (a *agent) Initialize(context.Context, sdk.InitializeRequest) (sdk.Initiali
 		r.AgentCapabilities.SessionCapabilities.Fork = &sdk.SessionForkCapabilities{}
 		r.AgentCapabilities.SessionCapabilities.List = &sdk.SessionListCapabilities{}
 	}
+	if os.Getenv("ACPAGENT_FOLDERS") != "" {
+		r.AgentCapabilities.SessionCapabilities.AdditionalDirectories = &sdk.SessionAdditionalDirectoriesCapabilities{}
+	}
 	if !a.in {
 		r.AuthMethods = []sdk.AuthMethod{{Agent: &sdk.AuthMethodAgent{Id: "key", Name: "With a key"}}}
 	}
@@ -72,7 +76,7 @@ func (a *agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewS
 	if !a.in {
 		return sdk.NewSessionResponse{}, sdk.NewAuthRequired(nil)
 	}
-	a.id, a.dir, a.tools = first, p.Cwd, p.McpServers
+	a.id, a.dir, a.more, a.tools = first, p.Cwd, p.AdditionalDirectories, p.McpServers
 	return sdk.NewSessionResponse{SessionId: a.id, Modes: &sdk.SessionModeState{CurrentModeId: "ask", AvailableModes: []sdk.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}}}}, nil
 }
 
@@ -83,7 +87,7 @@ func (a *agent) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.
 	if id := string(p.SessionId); !strings.HasSuffix(id, first) && !strings.HasPrefix(id, earlier) {
 		return sdk.LoadSessionResponse{}, sdk.NewInvalidParams("there is no such conversation")
 	}
-	a.id, a.dir, a.tools = p.SessionId, p.Cwd, p.McpServers
+	a.id, a.dir, a.more, a.tools = p.SessionId, p.Cwd, p.AdditionalDirectories, p.McpServers
 	return sdk.LoadSessionResponse{}, errors.Join(a.tell(ctx, sdk.UpdateUserMessageText("told before")), a.say(ctx, "said before"))
 }
 
@@ -166,6 +170,9 @@ func (a *agent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResp
 var commands = map[string]func(a *agent, ctx context.Context, rest string) error{
 	"say": func(a *agent, ctx context.Context, rest string) error { return a.say(ctx, unescape(rest)+"\n") },
 	"who": func(a *agent, ctx context.Context, _ string) error { return a.say(ctx, string(a.id)+"\n") }, // the conversation is
+	"folders": func(a *agent, ctx context.Context, _ string) error {
+		return a.say(ctx, fmt.Sprintf("%q\n", a.more))
+	},
 	"think": func(a *agent, ctx context.Context, rest string) error {
 		return a.tell(ctx, sdk.UpdateAgentThoughtText(rest))
 	},
@@ -186,6 +193,7 @@ var commands = map[string]func(a *agent, ctx context.Context, rest string) error
 	"fsread":  (*agent).fsread,
 	"fswrite": (*agent).fswrite,
 	"term":    (*agent).term,
+	"termin":  (*agent).termin,  // in the directory that comes first
 	"command": (*agent).command, // the same, as a call that shows it
 	"termenv": (*agent).termenv, // with the variable GIT_SSH_COMMAND
 	"permit":  (*agent).permit,
@@ -264,14 +272,20 @@ func (a *agent) outcome(ctx context.Context, text string, err error) error {
 	return a.say(ctx, text+"\n")
 }
 
-func (a *agent) term(ctx context.Context, line string) error { return a.terminal(ctx, line, nil) }
+func (a *agent) term(ctx context.Context, line string) error { return a.terminal(ctx, line, nil, nil) }
 
-func (a *agent) termenv(ctx context.Context, line string) error {
-	return a.terminal(ctx, line, []sdk.EnvVariable{{Name: "GIT_SSH_COMMAND", Value: "touch evil"}})
+func (a *agent) termin(ctx context.Context, rest string) error {
+	dir, line, _ := strings.Cut(rest, " ")
+	dir = a.dir + "/" + dir
+	return a.terminal(ctx, line, &dir, nil)
 }
 
-func (a *agent) terminal(ctx context.Context, line string, env []sdk.EnvVariable) error {
-	t, err := a.conn.CreateTerminal(ctx, sdk.CreateTerminalRequest{SessionId: a.id, Command: line, Env: env})
+func (a *agent) termenv(ctx context.Context, line string) error {
+	return a.terminal(ctx, line, nil, []sdk.EnvVariable{{Name: "GIT_SSH_COMMAND", Value: "touch evil"}})
+}
+
+func (a *agent) terminal(ctx context.Context, line string, dir *string, env []sdk.EnvVariable) error {
+	t, err := a.conn.CreateTerminal(ctx, sdk.CreateTerminalRequest{SessionId: a.id, Command: line, Cwd: dir, Env: env})
 	if err != nil {
 		return a.outcome(ctx, "", err)
 	}

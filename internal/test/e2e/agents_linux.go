@@ -113,7 +113,7 @@ func AgentProject(t *testing.T, files map[string]string, more ...Object) (dir st
 	t.Helper()
 	bin := program.Agent(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	env := []string{"ACPAGENT_SIGN_IN", "ACPAGENT_DEAD", "ACPAGENT_FORGETS", "ACPAGENT_LISTS"}
+	env := []string{"ACPAGENT_SIGN_IN", "ACPAGENT_DEAD", "ACPAGENT_FORGETS", "ACPAGENT_LISTS", "ACPAGENT_FOLDERS"}
 	return WorldProject(t, "overlay", files, append(more, Object{"agents": Object{
 		"shell":    Object{"program": "sh"},
 		"scripted": Object{"program": bin, "acp": []string{}, "env": env},

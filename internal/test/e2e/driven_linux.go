@@ -341,3 +341,40 @@ func (d *Driven) IsAccepted() {
 		t.Errorf("new.txt: %v, %v", info, err)
 	}
 }
+
+// WorksIn has the agent read, edit and make files of a folder beside its own, and go on
+// there when it was killed. Nobody is asked about that. It returns what then is pending there.
+func (d *Driven) WorksIn(dir string) (pending []string) {
+	t := d.T
+	t.Helper()
+	d.Read(d.turn(deny), filepath.Join(dir, "a.txt"))
+	turn := d.turn(deny)
+	if !strings.Contains(turn.Result, "of web") {
+		t.Errorf("it reads %q", turn.Result)
+	}
+	d.Edit(turn, filepath.Join(dir, "a.txt"))
+	d.Write(d.turn(deny), filepath.Join(dir, "new.txt"))
+	d.turn(deny).End()
+	if reason, why, _ := d.Stopped(1); reason != told.Done {
+		t.Fatalf("it ended by %s: %s", reason, why)
+	}
+	if n := d.questions(); len(n) > 0 {
+		t.Errorf("people were asked about %q", n)
+	}
+	pending = []string{"a.txt", "new.txt"}
+	if d.forgets {
+		return pending
+	}
+	d.Tell("End.", nil)
+	d.shellsToItsEnd("kill -9 -1")
+	if reason, why, _ := d.Stopped(2); reason != told.Failed {
+		t.Fatalf("killed, it ended by %s: %s", reason, why)
+	}
+	d.Tell("Go on.", nil)
+	d.Write(d.next(deny, 1), filepath.Join(dir, "again.txt"))
+	d.next(deny, 1).End()
+	if reason, why, _ := d.Stopped(3); reason != told.Done {
+		t.Fatalf("started again, it ended by %s: %s", reason, why)
+	}
+	return []string{"a.txt", "again.txt", "new.txt"}
+}

@@ -85,7 +85,13 @@ func (r *Running) OnSaid(text string, f func()) {
 // Runs starts `sidecar-ls run` in a directory.
 func Runs(t *testing.T, dir string, args ...string) *Running {
 	t.Helper()
-	r := &Running{t: t, Cmd: exec.CommandContext(t.Context(), program.ServerAnywhere(t), append([]string{"run", "--root", dir}, args...)...)}
+	return RunsIn(t, dir, append([]string{"run", "--root", dir}, args...)...)
+}
+
+// RunsIn starts sidecar-ls in a directory.
+func RunsIn(t *testing.T, dir string, args ...string) *Running {
+	t.Helper()
+	r := &Running{t: t, Cmd: exec.CommandContext(t.Context(), program.ServerAnywhere(t), args...)}
 	r.Dir = dir
 	r.Stderr = &r.Said
 	var err error

@@ -49,12 +49,17 @@ type Gate func(context.Context, Wish) (Verdict, error)
 
 // Options are what an answer depends on.
 type Options struct {
-	Root   string // of the workspace, absolute
-	Home   string // the user's
+	Roots  []string // folders of the workspace, absolute
+	Home   string   // the user's
 	Getenv func(string) string
 	Self   string   // the program that runs commands in worlds; "": there are no worlds here
 	Secret []string // directories of ours with keys, which agents don't read
 	Gate   Gate
+}
+
+// within reports whether a path is in one of the folders.
+func (o Options) within(path string) bool {
+	return slices.ContainsFunc(o.Roots, func(root string) bool { return within(path, root) })
 }
 
 // Call is what an agent tells its hook.
@@ -116,13 +121,13 @@ func (c *Call) Answer(ctx context.Context, o Options) ([]byte, error) {
 
 // write leads to our tools: what an agent writes itself is past the review.
 func (c *Call) write(o Options, t tool, args map[string]json.RawMessage) ([]byte, error) {
-	if path := c.path(t, args); path != "" && !within(path, o.Root) {
+	if path := c.path(t, args); path != "" && !o.within(path) {
 		for _, notes := range c.agent.notes {
 			if dir := filepath.Join(c.agent.dir(o), notes); within(path, dir) && strings.EqualFold(filepath.Ext(path), ".md") {
 				return nil, nil
 			}
 		}
-		return c.deny(fmt.Sprintf("%s is not in the workspace %s, and nothing outside of it may be written", path, o.Root))
+		return c.deny(fmt.Sprintf("%s is not in the workspace %s, and nothing outside of it may be written", path, strings.Join(o.Roots, ", ")))
 	}
 	return c.instead(t, "files of this workspace are edited with our tools, so that the user can review the edit")
 }
@@ -130,7 +135,7 @@ func (c *Call) write(o Options, t tool, args map[string]json.RawMessage) ([]byte
 // search leads to our tools: what an agent searches itself is the disk, with the secrets
 // on it and without what is pending.
 func (c *Call) search(o Options, t tool, args map[string]json.RawMessage) ([]byte, error) {
-	if path := c.path(t, args); path != "" && !within(path, o.Root) {
+	if path := c.path(t, args); path != "" && !o.within(path) {
 		return c.outside(o, path)
 	}
 	return c.instead(t, "this workspace is searched with our tools, which see pending edits and hide secrets")
@@ -148,7 +153,7 @@ func (c *Call) read(ctx context.Context, o Options, t tool, args map[string]json
 	if path == "" {
 		return nil, nil
 	}
-	if !within(path, o.Root) {
+	if !o.within(path) {
 		return c.outside(o, path)
 	}
 	w := c.wish(t, args)
@@ -198,7 +203,11 @@ func (c *Call) run(ctx context.Context, o Options, t tool, args map[string]json.
 	if o.Self == "" {
 		return c.say(v, nil)
 	}
-	line = Line(o.Self, "run", "--root", o.Root, "--session", c.session()+"-"+tail(c.ID), "--", "bash", "-c", line)
+	argv := []string{o.Self, "run"}
+	for _, root := range o.Roots {
+		argv = append(argv, "--root", root)
+	}
+	line = Line(append(argv, "--session", c.session()+"-"+tail(c.ID), "--", "bash", "-c", line)...)
 	if args[t.member], err = json.Marshal(line); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestAnswers(t *testing.T) {
 	if err := errors.Join(ownfile.MkdirAll(filepath.Join(home, ".config/sidecar"), 0o700), ownfile.Symlink(filepath.Join(home, ".config/sidecar"), filepath.Join(home, "link"))); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Root: root, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Secret: []string{filepath.Join(home, ".config/sidecar")}, Getenv: func(name string) string {
+	o := Options{Roots: []string{root}, Home: home, Self: "/opt/my tools/sidecar-ls", Gate: gate, Secret: []string{filepath.Join(home, ".config/sidecar")}, Getenv: func(name string) string {
 		return map[string]string{"CODEX_HOME": elsewhere}[name]
 	}}
 	in := func(name string) string { return filepath.Join(root, name) }
@@ -123,7 +123,7 @@ func TestWithoutWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := call.Answer(t.Context(), Options{Root: t.TempDir(), Gate: allow}); err != nil || !strings.Contains(string(got), `"allow"`) || strings.Contains(string(got), "updatedInput") {
+	if got, err := call.Answer(t.Context(), Options{Roots: []string{t.TempDir()}, Gate: allow}); err != nil || !strings.Contains(string(got), `"allow"`) || strings.Contains(string(got), "updatedInput") {
 		t.Errorf("%s, %v", got, err)
 	}
 	a, _ := agentOf("claude")
@@ -149,7 +149,7 @@ func TestFailsClosed(t *testing.T) {
 	} {
 		call, err := Read(c.agent, []byte(c.in))
 		if err == nil {
-			_, err = call.Answer(t.Context(), Options{Root: t.TempDir(), Gate: func(context.Context, Wish) (Verdict, error) { return Verdict{}, errors.New("broken") }})
+			_, err = call.Answer(t.Context(), Options{Roots: []string{t.TempDir()}, Gate: func(context.Context, Wish) (Verdict, error) { return Verdict{}, errors.New("broken") }})
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -2,6 +2,8 @@ package acp_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
@@ -43,8 +45,9 @@ func TestAgentsOneName(t *testing.T) {
 	}
 }
 
-// drive starts a run with an agent by a name, of which the user's settings say something.
-func drive(t *testing.T, agent clients.Agent, name string) *e2e.Driven {
+// drive starts a run with an agent by a name, of which the user's settings say something. Its
+// editor has more folders open.
+func drive(t *testing.T, agent clients.Agent, name string, more ...string) *e2e.Driven {
 	t.Helper()
 	program.ServerAnywhere(t)
 	dir := e2e.WorldProject(t, "overlay", map[string]string{
@@ -53,7 +56,11 @@ func drive(t *testing.T, agent clients.Agent, name string) *e2e.Driven {
 	model := agent.Start(t, dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	r := e2e.RunIn(t, dir)
-	if res := r.Tool("edit_file", e2e.Object{"path": "a.txt", "search": "two", "replace": "pending"}); !res.OK {
+	if len(more) > 0 {
+		r.Folders(more, nil)
+		e2e.Until(t, "the other folders never were there", func() bool { return r.Tool("list_directory", e2e.Object{"path": filepath.Base(more[0])}).OK })
+	}
+	if res := r.Tool("edit_file", e2e.Object{"path": filepath.Join(dir, "a.txt"), "search": "two", "replace": "pending"}); !res.OK {
 		t.Fatal(res.Content)
 	}
 	d := &e2e.Driven{Conversation: r.Agent("Do as planned.", e2e.Object{"agent": name}), Model: model, Does: e2e.Hands[agent.Name]}
@@ -65,4 +72,25 @@ func drive(t *testing.T, agent clients.Agent, name string) *e2e.Driven {
 		}
 	})
 	return d
+}
+
+// TestAgentsOverACPInFolders: the real agents edit in the other folder of a workspace with
+// their own tools, unasked as in the first, also when they were started again.
+func TestAgentsOverACPInFolders(t *testing.T) {
+	slow.Test(t)
+	for _, agent := range clients.Agents {
+		t.Run(agent.Name, func(t *testing.T) {
+			agent.Find(t)
+			web := filepath.Join(e2e.Project(t, map[string]string{"web/a.txt": "one\nof web\n"}), "web")
+			d := drive(t, agent, agent.Name, web)
+			want := []string{filepath.Base(d.Dir) + "/a.txt"}
+			for _, name := range d.WorksIn(web) {
+				want = append(want, "web/"+name)
+			}
+			d.IsQueued(want...)
+			if got := d.File("a.txt"); strings.Contains(got, "pending") {
+				t.Errorf("the disk has %q", got)
+			}
+		})
+	}
 }
