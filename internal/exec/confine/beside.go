@@ -9,6 +9,7 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
@@ -44,22 +45,17 @@ func foldersOf(c *Confiner, r *shell.Run) []string {
 	return roots
 }
 
-// folderOf is the innermost folder that a directory is in, for a program that begins there;
-// root is the answer for one outside of them.
+// folderOf is the folder of a program that begins in a directory. One that is in no folder
+// has root, as one in a shadow workspace has.
 func folderOf(folders []string, dir, root string) string {
-	if !slices.Contains(folders, root) {
-		return root // of a shadow
+	list := make([]workspace.Folder, len(folders))
+	for i, f := range folders {
+		list[i].Dir = f
 	}
-	found := ""
-	for _, folder := range folders {
-		if box.Within(dir, folder) && len(folder) > len(found) {
-			found = folder
-		}
+	if i, _ := workspace.Holding(list, dir); i >= 0 && slices.Contains(folders, root) {
+		return folders[i]
 	}
-	if found == "" {
-		return root
-	}
-	return found
+	return root
 }
 
 // enterBeside has a command that sees one world see those of other folders. Of a folder that
