@@ -37,23 +37,18 @@ func (f folders) abs(dir string) string {
 
 // of is the innermost folder that a directory is in; ok is false where there is none.
 func (f folders) of(dir string) (found workspace.Folder, ok bool) {
-	for _, one := range f {
-		if within(dir, one.Dir) && (!ok || len(one.Dir) > len(found.Dir)) {
-			found, ok = one, true
-		}
+	i, _ := workspace.Holding(f, dir)
+	if i < 0 {
+		return found, false
 	}
-	return found, ok
+	return f[i], true
 }
 
 // name is a directory as the tools take it; one that is in no folder is as it was.
 func (f folders) name(dir string) string {
-	folder, ok := f.of(dir)
-	if !ok {
+	i, rest := workspace.Holding(f, dir)
+	if i < 0 {
 		return dir
 	}
-	rel, err := filepath.Rel(folder.Dir, dir)
-	if err != nil {
-		return dir
-	}
-	return filepath.ToSlash(filepath.Join(folder.Name, rel))
+	return filepath.ToSlash(filepath.Join(f[i].Name, rest))
 }

@@ -104,7 +104,7 @@ func TestCommitsBesideAPack(t *testing.T) {
 	if after := r.tree(); after != before {
 		t.Error("the folder was changed")
 	}
-	if out, _ := r.run("touch "$(echo /run/sidecar-ls-lent/*/objects)/x"; git cat-file -t HEAD:big; git log --format=%s"); !strings.Contains(out, "Read-only file system") || !strings.HasSuffix(out, "blob\nsecond\nfirst\n") {
+	if out, _ := r.run("touch $(echo /run/sidecar-ls-lent/*/objects)/x; git cat-file -t HEAD:big; git log --format=%s"); !strings.Contains(out, "Read-only file system") || !strings.HasSuffix(out, "blob\nsecond\nfirst\n") {
 		t.Errorf("the repository's objects: %s", out)
 	}
 	// Packed there, a commit is still found, and no more than it is packed.

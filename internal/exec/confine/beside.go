@@ -9,6 +9,7 @@ import (
 
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/world"
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitguard"
 	"github.com/sidecar-ls/sidecar-ls/tools/shell"
 )
@@ -44,42 +45,31 @@ func foldersOf(c *Confiner, r *shell.Run) []string {
 	return roots
 }
 
-// folderOf is the innermost folder that a directory is in, for a program that begins there;
-// root is the answer for one outside of them.
+// folderOf is the folder of a program that begins in a directory. One that is in no folder
+// has root, as one in a shadow workspace has.
 func folderOf(folders []string, dir, root string) string {
-	if !slices.Contains(folders, root) {
-		return root // of a shadow
+	list := make([]workspace.Folder, len(folders))
+	for i, f := range folders {
+		list[i].Dir = f
 	}
-	found := ""
-	for _, folder := range folders {
-		if box.Within(dir, folder) && len(folder) > len(found) {
-			found = folder
-		}
+	if i, _ := workspace.Holding(list, dir); i >= 0 && slices.Contains(folders, root) {
+		return folders[i]
 	}
-	if found == "" {
-		return root
-	}
-	return found
+	return root
 }
 
-// enterBeside has a command that sees one world see those of other folders. A folder of which
-// there can be none is not seen; note says which, for the command's result.
-func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, note string, err error) {
+// enterBeside has a command that sees one world see those of other folders. Of a folder that
+// can't be shown, unseen says why: a command runs without it.
+func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, unseen []string) {
 	for _, other := range beside {
 		if n := len(spec.Hidden) + len(spec.Sealed) + len(other.Hidden) + len(other.Sealed); n > maxHidden {
-			note += fmt.Sprintf("; it did not see the folder %s, because more than %d files would have to be hidden from it", other.Root, maxHidden)
+			unseen = append(unseen, notSeen(other.Root, fmt.Errorf("more than %d files would have to be hidden from it", maxHidden)))
 			continue
 		}
 		run, err := begin(c, &other, r, kind)
-		switch {
-		case errors.As(err, new(*world.NoCopyError)):
-			note += fmt.Sprintf("; it did not see the folder %s: %v", other.Root, err)
+		if err != nil {
+			unseen = append(unseen, notSeen(other.Root, err))
 			continue
-		case err != nil:
-			for _, run := range runs {
-				_, _ = run.End(false)
-			}
-			return nil, "", fmt.Errorf("the folder %s: %w", other.Root, err)
 		}
 		if r.Held || r.LookOnly {
 			other.private()
@@ -91,7 +81,12 @@ func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind worl
 		spec.take(&other)
 		runs = append(runs, run)
 	}
-	return runs, note, nil
+	return runs, unseen
+}
+
+// notSeen says why a command did not see a folder.
+func notSeen(dir string, why error) string {
+	return fmt.Sprintf("it did not see the folder %s: %v", dir, why)
 }
 
 // take adds what keeps a command from the secrets of another folder and from what git obeys

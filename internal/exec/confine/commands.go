@@ -57,7 +57,7 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 		return nil, errNoProgram
 	}
 	local := localhostOf(c.Confiner, r.Session)
-	list, err := specs(ctx, c.Confiner, foldersOf(c.Confiner, &r)...)
+	list, unseen, err := specs(ctx, c.Confiner, foldersOf(c.Confiner, &r)...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	p := &process{why: why}
 	if run != nil {
 		p.runs = []*world.Run{run}
-		others, note, err := enterBeside(c.Confiner, &spec, beside, &r, run.Kind())
-		if p.runs, p.note = append(p.runs, others...), note; err != nil {
-			_, _ = p.End(false)
-			return nil, err
+		others, more := enterBeside(c.Confiner, &spec, beside, &r, run.Kind())
+		p.runs, unseen = append(p.runs, others...), append(unseen, more...)
+		for _, text := range unseen {
+			p.note += "; " + text
 		}
 	}
 	if hides {

@@ -68,7 +68,7 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 	}
 	r.Root = folderOf(c.o.Folders, r.Dir, r.Root)
 	roots := foldersOf(c.Confiner, &r)
-	list, err := specs(ctx, c.Confiner, roots...)
+	list, unseen, err := specs(ctx, c.Confiner, roots...)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +110,13 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 	}
 	if run != nil {
 		p.runs = []*world.Run{run}
-		others, note, err := enterBeside(c.Confiner, &spec, list[1:], &r, run.Kind())
-		if p.runs, p.note = append(p.runs, others...), note; err != nil {
-			_, _ = p.End(false)
-			return nil, err
+		others, more := enterBeside(c.Confiner, &spec, list[1:], &r, run.Kind())
+		p.runs, unseen = append(p.runs, others...), append(unseen, more...)
+		p.moved = func() (said []string) {
+			for _, text := range unseen {
+				said = append(said, strings.ToUpper(text[:1])+text[1:]+".")
+			}
+			return said
 		}
 	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {

@@ -36,7 +36,7 @@ type Spec struct {
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
 // known that must be hidden.
 func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
-	list, err := specs(ctx, c, root)
+	list, _, err := specs(ctx, c, root)
 	if len(list) == 0 {
 		return Spec{}, err
 	}
@@ -44,25 +44,26 @@ func (c *Confiner) Spec(ctx context.Context, root string) (Spec, error) {
 }
 
 // specs are the Specs of processes in the first of roots that see the others, too: one for
-// each folder.
-func specs(ctx context.Context, c *Confiner, roots ...string) (list []Spec, err error) {
+// each folder. Of those others that can't be shown, unseen says why.
+func specs(ctx context.Context, c *Confiner, roots ...string) (list []Spec, unseen []string, err error) {
 	if why := c.o.Settings.Now().Locked(); why != "" {
-		return nil, errors.New(why)
+		return nil, nil, errors.New(why)
 	}
 	home, err := c.home()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var git gitParts
 	var repositories []string
 	for _, root := range roots {
 		spec, repo, err := specOf(ctx, c, root, home)
-		list = append(list, spec)
-		if err != nil && len(list) > 1 {
-			err = fmt.Errorf("the folder %s: %w", root, err)
+		if err != nil && len(list) > 0 {
+			unseen = append(unseen, notSeen(root, err))
+			continue
 		}
+		list = append(list, spec)
 		if err != nil {
-			return list, err
+			return list, nil, err
 		}
 		git.repos, repositories = append(git.repos, repo), append(repositories, spec.Repositories...)
 	}
@@ -77,9 +78,9 @@ func specs(ctx context.Context, c *Confiner, roots ...string) (list []Spec, err 
 	git.ignored = slices.Compact(git.ignored)
 	git.standIns = git.standIns || level >= box.Bubblewrap && c.copies()
 	if list[0].git, err = writeGitConfig(home, git); err != nil {
-		return list, err
+		return list, unseen, err
 	}
-	return list, writeLogin(home)
+	return list, unseen, writeLogin(home)
 }
 
 // specOf is the Spec of one folder, but for git's settings; the repository is nil where there

@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,24 +102,24 @@ func TestFoldersKeepTheirOwn(t *testing.T) {
 	e2e.Write(t, filepath.Join(web, ".vscode/settings.json"), "{}\n")
 	outside := filepath.Join(filepath.Dir(web), "outside")
 	e2e.Write(t, filepath.Join(outside, "file"), value+"\n")
-	for command, want := range map[string]string{
-		"rev ../web/.env":                                   "",
-		"rev ../web/.sidecar/notes":                         "Permission denied",
-		"rev ../outside/file":                               "No such file",
-		"rev " + filepath.Join(outside, "file"):             "No such file",
-		"echo x > ../web/.vscode/settings.json":             "Read-only",
-		"mkdir ../web/.idea && echo x > ../web/.idea/a":     "",
-		"echo x > ../web/.git/hooks/post-commit":            "Read-only",
-		"git -C ../web config core.fsmonitor evil":          "",
-		"mv ../web/.git ../web/git":                         "",
-		"echo x > ../web/.mcp.json":                         "",
-		"ln ../web/.env ../web/hard && rev ../web/hard":     "",
-		"mv ../web/.env ../web/moved && rev ../web/moved":   "",
-		"mv ../web ../elsewhere":                            "",
-		"mount --bind ../outside ../web && rev ../web/file": "",
+	for line, want := range map[string]string{
+		"rev $W/.env":                           "",
+		"rev $W/.sidecar/notes":                 "No such file",
+		"rev $O/file":                           "No such file",
+		"echo x > $W/.vscode/settings.json":     "Read-only",
+		"mkdir $W/.idea && echo x > $W/.idea/a": "exists",
+		"echo x > $W/.git/hooks/post-commit":    "Read-only",
+		"git -C $W config core.fsmonitor evil":  "could not lock",
+		"mv $W/.git $W/git":                     "busy",
+		"echo x > $W/.mcp.json":                 "Is a directory",
+		"ln $W/.env $W/hard && rev $W/hard":     "cross-device",
+		"mv $W/.env $W/moved && rev $W/moved":   "busy",
+		"mv $W $W.moved":                        "busy",
+		"mount --bind $O $W && rev $W/file":     "permission",
 	} {
+		command := "W=" + web + " O=" + outside + "; { " + line + "; } 2>&1; echo ended $?"
 		res := r.Tool("run_command", e2e.Object{"command": command})
-		if strings.Contains(res.Content, backwards) || strings.Contains(res.Content, "[exit code 0") || !strings.Contains(res.Content, want) {
+		if strings.Contains(res.Content, backwards) || !strings.Contains(res.Content, "\nended ") || strings.Contains(res.Content, "ended 0") && want != "" || !strings.Contains(res.Content, want) {
 			t.Errorf("%s: %s", command, res.Content)
 		}
 	}
@@ -179,18 +180,25 @@ func TestFolderInAnother(t *testing.T) {
 	}
 }
 
-// A folder that is gone while commands run in others says so.
+// A folder that is gone, or that no command may see, keeps none from running in the others.
 func TestFolderIsGone(t *testing.T) {
 	r, _, web := repositories(t, "overlay")
 	r.Ran("cat ../web/app.js", "let a")
 	if err := ownfile.RemoveAll(web); err != nil {
 		t.Fatal(err)
 	}
-	if res := r.Tool("run_command", e2e.Object{"command": "echo on"}); res.OK || !strings.Contains(res.Content, web) {
-		t.Errorf("%+v", res)
+	r.Ran("echo on", "on", "it did not see the folder "+web)
+	many := filepath.Join(filepath.Dir(web), "many")
+	for i := range 801 {
+		e2e.Write(t, filepath.Join(many, fmt.Sprintf("%d.pem", i)), value)
 	}
-	r.Folders(nil, []string{web})
-	r.Ran("echo on", "on")
+	e2e.Write(t, filepath.Join(many, "file"), "text\n")
+	r.Folders([]string{many}, []string{web})
+	r.Ran("echo on", "on", "it did not see the folder "+many+": 804 files may hold secrets")
+	r.Folders(nil, []string{many})
+	if out := r.Ran("echo on", "on"); strings.Contains(out, "did not see") {
+		t.Error(out)
+	}
 }
 
 // In a mode that applies edits, what a command does in each folder is done at its end.
