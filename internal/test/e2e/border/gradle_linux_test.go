@@ -2,7 +2,6 @@ package border_test
 
 import (
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,11 +41,7 @@ func TestGradle(t *testing.T) {
 		}
 	}
 	dir := project(t, e2e.Object{"sandbox.network": "none"})
-	for name, text := range greeter {
-		e2e.Write(t, filepath.Join(dir, name), text)
-	}
-	e2e.GitIn(t, dir, "add", "-A")
-	e2e.GitIn(t, dir, "commit", "-qm", "a greeter")
+	commit(t, dir, greeter)
 	r := serve(t, dir)
 	complete(r)
 
