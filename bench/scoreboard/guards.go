@@ -116,7 +116,7 @@ var guardList = []guard{
 	{"internal/exec/confine/see.go", "if want == worldDisk || err != nil || kind == world.SeparateCopy {\n\t\tspec.look()", "if want == worldDisk || err != nil || kind == world.SeparateCopy {", "internal/test/e2e/mcp", "TestMCPAccess"},
 	{"internal/box/sandbox/mask/bwrap_linux.go", "range slices.Sorted(maps.Keys(dirs)) {", "range slices.Backward(slices.Sorted(maps.Keys(dirs))) {", "internal/test/e2e/world", "TestWritableAround"},
 	{"internal/exec/confine/beside.go", "\t\tspec.take(&other)\n", "", "internal/test/e2e/world", "TestFoldersKeepTheirOwn"},
-	{"internal/exec/confine/beside.go", "other.private()", "", "internal/test/e2e/world", "TestFoldersOfCommands"},
+	{"internal/exec/confine/beside.go", "other.private()", "", "internal/test/e2e/world", "TestFolderIsALinkedTree"},
 	{"internal/exec/confine/commands.go", "past = append(past, dirs...)", "_ = dirs", "internal/test/e2e/world", "TestFoldersHideHistory"},
 	{"internal/extend/mcp/source/changed.go", "if c.writes.running == 0 {\n\t\ts.held(w)", "if c.writes.running == 0 {", "internal/test/e2e/mcp", "TestMCPWritesOfNobody"},
 	{"internal/config/mcpservers.go", "s.Access == MCPDisk && p.origin != User", "false", "internal/config", "TestMCPAccess"},

@@ -229,3 +229,18 @@ func TestFoldersAreTested(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+// The repository of a folder that is a linked working tree is elsewhere: a command that began
+// in another folder has a copy of it, too, and does not change it.
+func TestFolderIsALinkedTree(t *testing.T) {
+	r, api, web := repositories(t, "overlay")
+	linked := filepath.Join(filepath.Dir(web), "linked")
+	gittest.New(t).At(web).Git("worktree", "add", "-q", "-b", "side", linked)
+	r.Folders([]string{linked}, []string{web})
+	before := e2e.GitIn(t, web, "for-each-ref")
+	r.Shows("run_command", e2e.Object{"cwd": "api", "command": "cd " + linked + " && echo x > app.js && git -c user.name=A -c user.email=a@example.org commit -qam linked; git log --format=%s; git tag there; echo x > " + filepath.Join(web, ".git/refs/heads/evil") + " || echo refused; cd " + api}, "linked\nfirst in web\n", "refused")
+	if after := e2e.GitIn(t, web, "for-each-ref"); after != before {
+		t.Errorf("the repository has\n%s, and had\n%s", after, before)
+	}
+	r.IsQueued("linked/app.js")
+}
