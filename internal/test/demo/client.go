@@ -1,13 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/registry"
 )
 
 // toolResult is what the demo reads of a ToolResult.
@@ -74,8 +77,30 @@ type decided struct {
 	} `json:"failed"`
 }
 
-// start starts the server on the clone, with no settings but its own, as an
-// editor does.
+// settings lets our own agent ask the model that the demo plays, and commands reach the demo's
+// registry.
+func (d *demo) settings() error {
+	var err error
+	d.model = clients.NewModel()
+	if d.packages, err = registry.NewNPM(); err != nil {
+		return err
+	}
+	settings, err := json.Marshal(map[string]any{
+		"backend.profiles": []any{map[string]any{"name": "scripted", "provider": "anthropic", "url": d.model.URL, "model": "scripted", "key": "sk-scripted-0123456789"}},
+		"backend.profile":  "scripted",
+		"sandbox.network":  d.packages.Network("packages"),
+	})
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(d.dir, "home", "sidecar")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "settings.json"), settings, 0o600)
+}
+
+// start starts the server on the repository, with no settings but those, as an editor does.
 func (d *demo) start() error {
 	d.log.Reset()
 	d.cmd = exec.CommandContext(d.ctx, d.server, "serve", "--stdio")
@@ -96,10 +121,22 @@ func (d *demo) start() error {
 	return nil
 }
 
+// stop ends the server as an editor does that is closed.
+func (d *demo) stop() error {
+	if err := d.editor.Shutdown(d.ctx); err != nil {
+		return fmt.Errorf("shutdown: %w", err)
+	}
+	d.editor = nil
+	return nil
+}
+
 // home has the server keep to directories of the demo: nothing of the user's is read or changed.
 func (d *demo) home() (env []string) {
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"} {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"} {
 		env = append(env, name+"="+filepath.Join(d.dir, "home"))
+	}
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		env = append(env, "GOCACHE="+filepath.Join(cache, "go-build")) // compiling the library again takes long
 	}
 	return env
 }
@@ -112,6 +149,17 @@ func (d *demo) kill() {
 	_ = d.cmd.Process.Kill() // it may have ended already
 	_ = d.editor.Wait(d.ctx)
 	d.editor = nil
+}
+
+// close ends all that the demo has started.
+func (d *demo) close() {
+	d.kill()
+	if d.model != nil {
+		d.model.Close()
+	}
+	if d.packages != nil {
+		d.packages.Close()
+	}
 }
 
 // execute runs a command of the server.

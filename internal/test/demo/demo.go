@@ -13,6 +13,7 @@ import (
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/clients"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/registry"
 )
 
 // demo is one run.
@@ -29,7 +30,9 @@ type demo struct {
 	log    bytes.Buffer // the server's standard error; read it when the server has ended
 	editor *fakeeditor.Editor
 	open   string // the URI of the open file
-	model  *clients.Model
+
+	model    *clients.Model
+	packages *registry.Server
 }
 
 // goFile is the file that the user has open.
@@ -58,6 +61,7 @@ func (d *demo) show() error {
 		{"Another agent works in a shadow workspace", d.shadow},
 		{"Our own agent plans, and has two others work for it", d.own},
 		{"The result", d.result},
+		{"In another project our agent installs a package", d.install},
 	} {
 		d.out.title(i+1, step.title)
 		if err := step.run(); err != nil {
@@ -73,7 +77,7 @@ func (d *demo) begin() error {
 		return err
 	}
 	d.out.done("%d files cloned to %s", len(d.files), d.repo)
-	if err := d.profile(); err != nil {
+	if err := d.settings(); err != nil {
 		return err
 	}
 	return d.start()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/ownfile"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
@@ -34,8 +35,59 @@ func TestDemo(t *testing.T) {
 	}
 	_, block, _ := strings.Cut(string(readme), "An excerpt of its output:\n\n```\n")
 	block, _, _ = strings.Cut(block, "```")
-	if strings.Count(block, "\n") < 5 || !strings.Contains(out.String(), block) {
-		t.Errorf("the README shows what the demo does not print:\n%s", block)
+	review, install, _ := strings.Cut(block, "…\n")
+	shown(t, out.String(), review)
+	if _, err := exec.LookPath("npm"); err != nil {
+		needs.Skip(t, needs.Node, err)
+	}
+	if _, why, lacks := strings.Cut(out.String(), notInstalled); lacks {
+		needs.Skip(t, needs.Overlay, why)
+	}
+	shown(t, out.String(), install)
+}
+
+// shown checks that the demo prints what the README shows of it.
+func shown(t *testing.T, out, excerpt string) {
+	t.Helper()
+	if strings.Count(excerpt, "\n") < 5 || !strings.Contains(out, excerpt) {
+		t.Errorf("the README shows what the demo does not print:\n%s", excerpt)
+	}
+}
+
+// TestNotInstalled: a machine that lacks something for the install is shown that in a line, and
+// the demo goes on.
+func TestNotInstalled(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		lacks      func(t *testing.T, settings string)
+	}{
+		{"npm", "this machine has no npm\n", func(t *testing.T, _ string) { t.Setenv("PATH", t.TempDir()) }},
+		{"sandbox", "each command is asked about here; sandbox: ", func(t *testing.T, settings string) {
+			for need, program := range map[needs.Need]string{needs.Git: "git", needs.Node: "npm"} {
+				if _, err := exec.LookPath(program); err != nil {
+					needs.Skip(t, need, err)
+				}
+			}
+			if err := ownfile.WriteFile(settings, []byte(`{"sandbox.mode": "off"}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out strings.Builder
+			d := &demo{ctx: t.Context(), server: program.Server(t), dir: t.TempDir(), out: printer{w: &out}}
+			t.Cleanup(d.close)
+			if err := d.settings(); err != nil {
+				t.Fatal(err)
+			}
+			c.lacks(t, filepath.Join(d.dir, "home", "sidecar", "settings.json"))
+			if err := d.install(); err != nil {
+				t.Error(err)
+			}
+			if !strings.Contains(out.String(), notInstalled+c.says) || strings.Contains(out.String(), "run_command") || d.editor != nil {
+				t.Errorf("it shows\n%s", out.String())
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 // Command demo shows the main job of the server on a real repository: it clones
 // one, starts the real binary on it, and lets an agent edit and a user review.
-// It fails when anything is not as told.
+// In another repository an agent installs a package. It fails when anything is
+// not as told.
 package main
 
 import (
@@ -36,7 +37,7 @@ func main() {
 
 // run shows everything to w. Nothing is left behind.
 func run(ctx context.Context, server string, w io.Writer, colour bool) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	if server, err = filepath.Abs(server); err != nil {
 		return err
@@ -51,10 +52,7 @@ func run(ctx context.Context, server string, w io.Writer, colour bool) (err erro
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := &demo{ctx: ctx, server: server, dir: dir, repo: filepath.Join(dir, "tally"), out: printer{w, colour}}
 	err = d.show()
-	d.kill()
-	if d.model != nil {
-		d.model.Close()
-	}
+	d.close()
 	if log := d.log.String(); err != nil && log != "" {
 		err = fmt.Errorf("%w\nthe server's log:\n%s", err, log)
 	}

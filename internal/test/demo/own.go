@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,28 +29,24 @@ func TestTie(t *testing.T) {
 	tieLine = "- The order of such words is tested.\n"
 )
 
-// profile lets our own agent ask the model that the demo plays.
-func (d *demo) profile() error {
-	d.model = clients.NewModel()
-	settings, err := json.Marshal(map[string]any{
-		"backend.profiles": []any{map[string]any{"name": "scripted", "provider": "anthropic", "url": d.model.URL, "model": "scripted", "key": "sk-scripted-0123456789"}},
-		"backend.profile":  "scripted",
-	})
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(d.dir, "home", "sidecar")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "settings.json"), settings, 0o600)
-}
-
 // talk plays the model of all agents of a run: whose request it is says a word in it.
 type talk struct {
 	d    *demo
 	run  string
 	held []*clients.Turn
+	seen map[string]bool // the questions that are answered
+}
+
+// prompt begins a run of our own agent.
+func (d *demo) prompt(mode, text string) (*talk, error) {
+	var r struct {
+		Run string `json:"run"`
+	}
+	if err := d.execute("sidecar.agent.run", map[string]any{"agent": "builtin", "mode": mode, "prompt": text}, &r); err != nil {
+		return nil, err
+	}
+	d.out.call("prompt", text)
+	return &talk{d: d, run: r.Run, seen: map[string]bool{}}, nil
 }
 
 // of is the next request that has a word.
@@ -86,29 +79,59 @@ type event struct {
 	} `json:"call"`
 }
 
+// event reads an event of the run.
+func (k *talk) event(m fakeeditor.Message) (e event, ok bool) {
+	err := json.Unmarshal(m.Params, &e)
+	return e, err == nil && m.Method == "sidecar/event" && e.Type == "agent" && e.Run == k.run
+}
+
 // await waits until the editor has been told an event of the run.
 func (k *talk) await(what string, is func(event) bool) (found event, err error) {
 	err = k.d.editor.Await(k.d.ctx, what, func(r *fakeeditor.Record) bool {
 		return slices.ContainsFunc(r.Notifications, func(m fakeeditor.Message) bool {
-			var e event
-			if m.Method != "sidecar/event" || json.Unmarshal(m.Params, &e) != nil || e.Type != "agent" || e.Run != k.run || !is(e) {
-				return false
+			e, ok := k.event(m)
+			if ok = ok && is(e); ok {
+				found = e
 			}
-			found = e
-			return true
+			return ok
 		})
 	})
 	return found, err
 }
 
+// asked counts the questions of the run.
+func (k *talk) asked() int {
+	questions := map[string]bool{}
+	for _, m := range k.d.editor.Record().Notifications {
+		if e, ok := k.event(m); ok && e.Kind == "question" {
+			questions[e.Question] = true
+		}
+	}
+	return len(questions)
+}
+
 // answer answers the question that is open, as a person does.
-func (k *talk) answer(seen map[string]bool, answer string) (event, error) {
-	q, err := k.await("a question", func(e event) bool { return e.Kind == "question" && !seen[e.Question] })
+func (k *talk) answer(answer string) (event, error) {
+	q, err := k.await("a question", func(e event) bool { return e.Kind == "question" && !k.seen[e.Question] })
 	if err != nil {
 		return q, err
 	}
-	seen[q.Question] = true
+	k.seen[q.Question] = true
 	return q, k.d.execute("sidecar.agent.answer", map[string]any{"run": k.run, "question": q.Question, "answer": answer}, nil)
+}
+
+// done waits for the end of the run, and wants it to be a good one.
+func (k *talk) done() error {
+	end, err := k.await("the end of the run", func(e event) bool { return e.Kind == "run.end" })
+	if err == nil && end.Reason != "done" {
+		err = fmt.Errorf("the run ended by %s: %s", end.Reason, end.Text)
+	}
+	return err
+}
+
+// close closes the run.
+func (k *talk) close() error {
+	return k.d.execute("sidecar.agent.close", map[string]any{"run": k.run}, nil)
 }
 
 // asks reports whether a person is asked about a tool of the run. It depends on how commands
@@ -140,21 +163,16 @@ func (k *talk) asks(tool string) (bool, error) {
 func (d *demo) own() error {
 	type object = map[string]any
 	d.out.done("its model is scripted: the demo plays it over the wire that real ones speak")
-	k, seen := &talk{d: d}, map[string]bool{}
-	var r struct {
-		Run string `json:"run"`
-	}
-	if err := d.execute("sidecar.agent.run", object{"agent": "builtin", "mode": "plan", "prompt": wanted}, &r); err != nil {
+	k, err := d.prompt("plan", wanted)
+	if err != nil {
 		return err
 	}
-	k.run = r.Run
-	d.out.call("prompt", wanted)
 	turn, err := k.of("Two words with the same count")
 	if err != nil {
 		return err
 	}
 	turn.CallOwn("propose_plan", object{"plan": plan})
-	q, err := k.answer(seen, "approve_review")
+	q, err := k.answer("approve_review")
 	if err != nil {
 		return err
 	}
@@ -194,7 +212,7 @@ func (d *demo) own() error {
 	case err != nil:
 		return err
 	case asks:
-		if _, err = k.answer(seen, "allow_once"); err != nil {
+		if _, err = k.answer("allow_once"); err != nil {
 			return err
 		}
 	default:
@@ -208,9 +226,8 @@ func (d *demo) own() error {
 	}
 	d.out.quote(turn.Result, 3)
 	turn.Say("The order of words with the same count is tested.")
-	end, err := k.await("the end of the run", func(e event) bool { return e.Kind == "run.end" })
-	if err != nil || end.Reason != "done" {
-		return errors.Join(err, fmt.Errorf("the run ended by %s: %s", end.Reason, end.Text))
+	if err := k.done(); err != nil {
+		return err
 	}
 	waits, err := d.pending()
 	if err != nil {
@@ -220,15 +237,11 @@ func (d *demo) own() error {
 		return fmt.Errorf("%d files with %d hunks are pending, want 2 with 2", len(waits.Edits), waits.hunks())
 	}
 	d.out.done("what both made is one review: %d hunks in %d files", waits.hunks(), len(waits.Edits))
-	var a decided
-	if err := d.execute("sidecar.review.accept", nil, &a); err != nil {
+	if err := d.acceptAll(2); err != nil {
 		return err
-	}
-	if len(a.Accepted) != 2 || len(a.Failed) != 0 {
-		return fmt.Errorf("accept answered %+v", a)
 	}
 	d.want[tieTest] = tieText
 	d.want["README.md"] += tieLine
 	d.out.done("the user accepts it")
-	return d.execute("sidecar.agent.close", object{"run": k.run}, nil)
+	return k.close()
 }

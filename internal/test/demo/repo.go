@@ -18,6 +18,9 @@ import (
 //go:embed testdata/tally.txtar
 var tally []byte
 
+// began is the first commit of the repository.
+const began = "tally counts words"
+
 // sample returns the files of the repository, and how those that the demo
 // changes must look at the end.
 func sample() (files, want map[string]string) {
@@ -45,7 +48,7 @@ func makeSample(ctx context.Context, dir string, w io.Writer) error {
 	}
 	d := &demo{ctx: ctx, dir: filepath.Dir(dir), repo: dir}
 	d.files, _ = sample()
-	if err := d.make(dir); err != nil {
+	if err := d.make(dir, began); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "The sample repository is in %s\n", dir)
@@ -55,7 +58,7 @@ func makeSample(ctx context.Context, dir string, w io.Writer) error {
 // clone makes the repository and clones it to d.repo.
 func (d *demo) clone() error {
 	origin := filepath.Join(d.dir, "origin")
-	if err := d.make(origin); err != nil {
+	if err := d.make(origin, began); err != nil {
 		return err
 	}
 	_, err := d.git("clone", "-q", origin, d.repo)
@@ -63,7 +66,7 @@ func (d *demo) clone() error {
 }
 
 // make writes the files into a directory, and commits them.
-func (d *demo) make(dir string) error {
+func (d *demo) make(dir, message string) error {
 	for name, text := range d.files {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -76,7 +79,7 @@ func (d *demo) make(dir string) error {
 	for _, args := range [][]string{
 		{"-C", dir, "init", "-q", "-b", "main"},
 		{"-C", dir, "add", "."},
-		{"-C", dir, "commit", "-q", "-m", "tally counts words"},
+		{"-C", dir, "commit", "-q", "-m", message},
 	} {
 		if _, err := d.git(args...); err != nil {
 			return err

@@ -119,18 +119,26 @@ func (d *demo) crash() error {
 	return nil
 }
 
-func (d *demo) accept() error {
-	if err := d.openFile(1); err != nil {
-		return err
-	}
+// acceptAll accepts what waits, which is in so many files.
+func (d *demo) acceptAll(files int) error {
 	var r decided
 	if err := d.execute("sidecar.review.accept", nil, &r); err != nil {
 		return err
 	}
-	if len(r.Accepted) != len(d.want) || len(r.Failed) != 0 {
+	if len(r.Accepted) != files || len(r.Failed) != 0 {
 		return fmt.Errorf("accept answered %+v", r)
 	}
-	d.out.done("%d files accepted: the open one in its buffer, the others on disk", len(r.Accepted))
+	return nil
+}
+
+func (d *demo) accept() error {
+	if err := d.openFile(1); err != nil {
+		return err
+	}
+	if err := d.acceptAll(len(d.want)); err != nil {
+		return err
+	}
+	d.out.done("%d files accepted: the open one in its buffer, the others on disk", len(d.want))
 	if err := d.shown(0); err != nil {
 		return err
 	}
@@ -146,10 +154,9 @@ func (d *demo) accept() error {
 }
 
 func (d *demo) result() error {
-	if err := d.editor.Shutdown(d.ctx); err != nil {
-		return fmt.Errorf("shutdown: %w", err)
+	if err := d.stop(); err != nil {
+		return err
 	}
-	d.editor = nil
 	if _, err := d.git("add", "--intent-to-add", "."); err != nil {
 		return err
 	}

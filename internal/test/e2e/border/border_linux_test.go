@@ -39,6 +39,16 @@ func project(t *testing.T, set e2e.Object, setup ...string) string {
 	return dir
 }
 
+// commit adds files to a project.
+func commit(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		e2e.Write(t, filepath.Join(dir, name), text)
+	}
+	e2e.GitIn(t, dir, "add", "-A")
+	e2e.GitIn(t, dir, "commit", "-qm", "more")
+}
+
 const secret = "value-that-nobody-knows"
 
 // backwards is the secret as a command prints it that could read it: nothing masks that.

@@ -14,8 +14,8 @@ import (
 
 // The registry that the lock file names, and another one.
 const (
-	registry = "https://packages.example.org/"
-	another  = "https://evil.example"
+	listed  = "https://packages.example.org/"
+	another = "https://evil.example"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
     "": {"name": "p", "dependencies": {"a": "^1.0.0"}},
     "node_modules/a": {
       "version": "1.0.0",
-      "resolved": "` + registry + `a/-/a-1.0.0.tgz",
+      "resolved": "` + listed + `a/-/a-1.0.0.tgz",
       "integrity": "sha512-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
     }
   }

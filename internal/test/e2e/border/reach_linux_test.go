@@ -31,6 +31,12 @@ func site(t *testing.T) (s *httptest.Server, seen *atomic.Int64) {
 	return s, seen
 }
 
+// dials is a command that asks a server by its address.
+func dials(s *httptest.Server) string {
+	host, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	return fmt.Sprintf("bash -c 'exec 3<>/dev/tcp/%s/%s && printf \"GET / HTTP/1.0\\r\\n\\r\\n\" >&3 && cat <&3'", host, port)
+}
+
 // asksFor is the setting by which a name leads to a server, after a question.
 func asksFor(s *httptest.Server, names ...string) (list []any) {
 	list = []any{"ask"}

@@ -1,27 +1,18 @@
 package border_test
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/agents/conversation"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
@@ -30,81 +21,19 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/needs"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/registry"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/slow"
 )
 
-// registries serve packages by path: the first element is the name of the registry's host, as
-// far as its first full stop.
-type registries struct {
-	*httptest.Server
-
-	mu    sync.Mutex
-	files map[string][]byte
-	seen  []string
-}
-
-func (s *registries) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	host, _, _ := strings.Cut(r.Host, ".")
-	name := host + strings.TrimSuffix(r.URL.Path, "/")
-	s.mu.Lock()
-	s.seen = append(s.seen, name)
-	data, ok := s.files[name]
-	s.mu.Unlock()
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	switch {
-	case strings.HasPrefix(name, "pypi/simple"):
-		w.Header().Set("Content-Type", "text/html")
-	case json.Valid(data):
-		w.Header().Set("Content-Type", "application/json")
-	default:
-		w.Header().Set("Content-Type", "application/octet-stream")
-	}
-	_, _ = w.Write(data)
-}
-
-// listed is the setting by which the registries' names lead to the server, after a question.
-func (s *registries) listed(names ...string) (list []any) {
-	list = []any{"ask"}
-	for _, name := range names {
-		list = append(list, e2e.Object{"host": name + ".example.org", "private": true, "ask": true, "address": s.Listener.Addr().String()})
-	}
-	return list
-}
-
-func newRegistries(t *testing.T) *registries {
+// npmRegistry is a registry with the package leftish.
+func npmRegistry(t *testing.T) *registry.Server {
 	t.Helper()
-	s := &registries{files: map[string][]byte{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
-	return s
-}
-
-// npm adds a package with one file and no dependency.
-func (s *registries) npm(t *testing.T, name, version string, files map[string]string) {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	for file, text := range files {
-		if err := w.WriteHeader(&tar.Header{Name: "package/" + file, Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(1e9, 0)}); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(w, text)
-	}
-	w.Close()
-	z.Close()
-	sum := sha512.Sum512(b.Bytes())
-	tarball := fmt.Sprintf("%s/-/%s-%s.tgz", name, name, version)
-	about, err := json.Marshal(map[string]any{"name": name, "dist-tags": map[string]string{"latest": version}, "versions": map[string]any{version: map[string]any{
-		"name": name, "version": version, "dist": map[string]string{"tarball": "http://npm.example.org/" + tarball, "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])},
-	}}})
+	s, err := registry.NewNPM()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.files["npm/"+name], s.files["npm/"+tarball] = about, b.Bytes()
+	t.Cleanup(s.Close)
+	return s
 }
 
 // zipped is a zip file.
@@ -129,30 +58,30 @@ func zipped(t *testing.T, files ...string) []byte {
 // each; what was installed works, and the log has the hosts.
 func TestRegistries(t *testing.T) {
 	slow.Test(t)
-	s := newRegistries(t)
-	s.npm(t, "leftish", "1.0.0", map[string]string{"package.json": `{"name": "leftish", "version": "1.0.0", "main": "i.js"}`, "i.js": "module.exports = 'leftish works'"})
+	e2e.Home(t) // before that of git, which has nothing compiled
+	s := npmRegistry(t)
 	wheel := zipped(t, "pyish.py", "says = 'pyish works'\n",
 		"pyish-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pyish\nVersion: 1.0\n", "pyish-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
 		"pyish-1.0.dist-info/RECORD", "pyish.py,,\npyish-1.0.dist-info/METADATA,,\npyish-1.0.dist-info/WHEEL,,\npyish-1.0.dist-info/RECORD,,\n")
 	const wheelName = "pyish-1.0-py3-none-any.whl"
 	sum := sha256.Sum256(wheel)
-	s.files["pypi/simple/pyish"] = fmt.Appendf(nil, `<!DOCTYPE html><a href="http://pypi.example.org/f/%s#sha256=%s">%s</a>`, wheelName, hex.EncodeToString(sum[:]), wheelName)
-	s.files["pypi/f/"+wheelName] = wheel
+	s.Add("pypi/simple/pyish", fmt.Appendf(nil, `<!DOCTYPE html><a href="http://pypi.example.org/f/%s#sha256=%s">%s</a>`, wheelName, hex.EncodeToString(sum[:]), wheelName))
+	s.Add("pypi/f/"+wheelName, wheel)
 	const mods = "http://mods.example.org"
 	const mod = "module code.example.org/goish\n\ngo 1.20\n"
-	s.files["mods/code.example.org/goish/@v/list"] = []byte("v1.0.0\n")
-	s.files["mods/code.example.org/goish/@v/v1.0.0.info"] = []byte(`{"Version": "v1.0.0"}`)
-	s.files["mods/code.example.org/goish/@v/v1.0.0.mod"] = []byte(mod)
-	s.files["mods/code.example.org/goish/@v/v1.0.0.zip"] = zipped(t, "code.example.org/goish@v1.0.0/go.mod", mod, "code.example.org/goish@v1.0.0/a.go", "package goish\n\nconst Says = \"goish works\"\n")
-	s.bare(t)
+	s.Add("mods/code.example.org/goish/@v/list", []byte("v1.0.0\n"))
+	s.Add("mods/code.example.org/goish/@v/v1.0.0.info", []byte(`{"Version": "v1.0.0"}`))
+	s.Add("mods/code.example.org/goish/@v/v1.0.0.mod", []byte(mod))
+	s.Add("mods/code.example.org/goish/@v/v1.0.0.zip", zipped(t, "code.example.org/goish@v1.0.0/go.mod", mod, "code.example.org/goish@v1.0.0/a.go", "package goish\n\nconst Says = \"goish works\"\n"))
+	bare(t, s)
 
-	dir, begin := reaching(t, s.listed("npm", "pypi", "mods", "git"), map[string]string{
-		"package.json": `{"name": "x", "version": "1.0.0"}`,
+	dir, begin := reaching(t, s.Network("packages", "pypi", "mods", "git"), map[string]string{
+		"package.json": registry.User["package.json"],
 		"go.mod":       "module x\n\ngo 1.20\n\nrequire code.example.org/goish v1.0.0\n", "main.go": "package main\n\nimport (\n\t\"fmt\"\n\n\t\"code.example.org/goish\"\n)\n\nfunc main() { fmt.Println(goish.Says) }\n",
 	})
 	_ = dir
 	for _, c := range []struct{ name, program, host, line, says string }{
-		{"npm", "npm", "npm.example.org", "npm_config_registry=http://npm.example.org/ npm install --no-audit --no-fund --no-update-notifier leftish && node -e \"console.log(require('leftish'))\"", "leftish works"},
+		{"npm", "npm", registry.Host, registry.Install + " && node -e \"console.log(require('leftish'))\"", registry.Says},
 		{"pip", "pip3", "pypi.example.org", "pip3 install --quiet --disable-pip-version-check --index-url http://pypi.example.org/simple --trusted-host pypi.example.org --target lib pyish && PYTHONPATH=lib python3 -c 'import pyish; print(pyish.says)'", "pyish works"},
 		{"go", "go", "mods.example.org", "export GOPROXY=" + mods + " GONOSUMDB=* GOFLAGS=-mod=mod; go mod download && go run .", "goish works"},
 		{"git", "git", "git.example.org", "git clone -q http://git.example.org/repo.git cloned && cat cloned/a.txt", "git works"},
@@ -199,7 +128,7 @@ func reaching(t *testing.T, network any, files map[string]string) (dir string, b
 }
 
 // bare adds a repository that git clones over plain HTTP.
-func (s *registries) bare(t *testing.T) {
+func bare(t *testing.T, s *registry.Server) {
 	t.Helper()
 	repo := gittest.New(t)
 	repo.Commit("one", "a.txt", "git works\n")
@@ -211,9 +140,11 @@ func (s *registries) bare(t *testing.T) {
 			return err
 		}
 		rel, err := filepath.Rel(at, name)
-		if err == nil {
-			s.files["git/repo.git/"+filepath.ToSlash(rel)], err = os.ReadFile(name)
+		if err != nil {
+			return err
 		}
+		data, err := os.ReadFile(name)
+		s.Add("git/repo.git/"+filepath.ToSlash(rel), data)
 		return err
 	})
 	if err != nil {
@@ -230,24 +161,20 @@ func TestInstallDemo(t *testing.T) {
 	}
 	model := clients.NewModel()
 	t.Cleanup(model.Close)
-	s := newRegistries(t)
-	s.npm(t, "leftish", "1.0.0", map[string]string{"package.json": `{"name": "leftish", "version": "1.0.0", "main": "i.js"}`, "i.js": "module.exports = 'leftish works'"})
+	s := npmRegistry(t)
 	dir := project(t, e2e.Object{
 		"backend.profiles": []e2e.Object{{"name": "played", "provider": "anthropic", "url": model.URL, "model": "scripted", "key": "sk-played-0123456789"}},
 		"backend.profile":  "played",
-		"sandbox.network":  s.listed("npm"),
+		"sandbox.network":  s.Network("packages"),
 	})
-	e2e.Write(t, filepath.Join(dir, "package.json"), `{"name": "x", "version": "1.0.0", "scripts": {"test": "node -e \"console.log(require('leftish'))\""}}`+"\n")
-	e2e.Write(t, filepath.Join(dir, ".gitignore"), "node_modules/\n")
-	e2e.GitIn(t, dir, "add", "-A")
-	e2e.GitIn(t, dir, "commit", "-qm", "a package")
+	commit(t, dir, registry.User)
 	r := serve(t, dir)
 	complete(r)
 	c := r.Agent("use leftish", e2e.Ours)
 	turn := e2e.Next(t, model)
-	turn.CallOwn("run_command", e2e.Object{"command": "export npm_config_registry=http://npm.example.org/; npm install --no-audit --no-fund --no-update-notifier leftish"})
+	turn.CallOwn("run_command", e2e.Object{"command": registry.Install})
 	q := c.Asked()
-	if !strings.HasPrefix(q.Text, "npm wants npm.example.org for `") || q.Always == nil || q.Always.Host != "npm.example.org" {
+	if !strings.HasPrefix(q.Text, "npm wants "+registry.Host+" for `") || q.Always == nil || q.Always.Host != registry.Host {
 		t.Errorf("the question: %+v", q)
 	}
 	c.Reply(q, "allow_session")
@@ -255,7 +182,7 @@ func TestInstallDemo(t *testing.T) {
 		t.Errorf("npm says %s", turn.Result)
 	}
 	turn.CallOwn("run_tests", e2e.Object{"command": "npm test"})
-	if turn = e2e.Next(t, model); !strings.Contains(turn.Result, "leftish works") {
+	if turn = e2e.Next(t, model); !strings.Contains(turn.Result, registry.Says) {
 		t.Errorf("the tests say %s", turn.Result)
 	}
 	turn.Say("It uses leftish.")
@@ -281,7 +208,7 @@ func TestInstallDemo(t *testing.T) {
 		t.Errorf("accepted: %+v", done)
 	}
 	e2e.Command[e2e.Object](r, "sidecar.review.output", e2e.Object{"action": "accept"})
-	if r.File("node_modules/leftish/i.js") != "module.exports = 'leftish works'" || !strings.Contains(r.File("package.json"), "leftish") {
+	if r.File(registry.LeftishFile) != registry.LeftishText || !strings.Contains(r.File("package.json"), "leftish") {
 		t.Error("it is not on the disk")
 	}
 }

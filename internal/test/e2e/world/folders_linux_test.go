@@ -104,12 +104,12 @@ func TestFoldersKeepTheirOwn(t *testing.T) {
 	e2e.Write(t, filepath.Join(outside, "file"), value+"\n")
 	for line, want := range map[string]string{
 		"rev $W/.env":                           "",
-		"rev $W/.sidecar/notes":                 "No such file",
+		"rev $W/.sidecar/notes":                 "Permission denied",
 		"rev $O/file":                           "No such file",
 		"echo x > $W/.vscode/settings.json":     "Read-only",
 		"mkdir $W/.idea && echo x > $W/.idea/a": "exists",
 		"echo x > $W/.git/hooks/post-commit":    "Read-only",
-		"git -C $W config core.fsmonitor evil":  "could not lock",
+		"git -C $W config core.fsmonitor evil":  "busy",
 		"mv $W/.git $W/git":                     "busy",
 		"echo x > $W/.mcp.json":                 "Is a directory",
 		"ln $W/.env $W/hard && rev $W/hard":     "cross-device",
