@@ -36,7 +36,7 @@ func foldersRig(t *testing.T, dirs ...string) *e2e.Rig {
 	t.Helper()
 	var o fakeeditor.Options
 	for _, dir := range dirs {
-		o.Folders = append(o.Folders, lsp.WorkspaceFolder{URI: lsp.URI(fakeeditor.FileURI(dir)), Name: filepath.Base(dir)})
+		o.Folders = append(o.Folders, lsp.WorkspaceFolder{URI: fakeeditor.FileURI(dir), Name: filepath.Base(dir)})
 	}
 	return e2e.RunWith(t, dirs[0], o)
 }
