@@ -1,6 +1,7 @@
 package pendingedits
 
 import (
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"slices"
 	"time"
 
@@ -17,6 +18,12 @@ const (
 	Conflict = hunk.Conflict // the user changed the lines that it changes; it can't be accepted
 )
 
+// Tree is a view that a queue is or was over, and how its files are called.
+type Tree struct {
+	Base  workspace.Files
+	Names Names
+}
+
 // Proposer is who proposes edits.
 type Proposer struct {
 	Session, Tool string
@@ -25,6 +32,10 @@ type Proposer struct {
 	// Batch makes the edits part of the batch of the session: it is accepted as
 	// a whole or not at all, and no other session may edit its files.
 	Batch bool
+
+	// Tree is the view that it works in; nil is the one that the queue is over. A call that
+	// began before the folders changed ends in the one of before.
+	Tree *Tree
 }
 
 // List is the queue at one moment.

@@ -57,6 +57,10 @@ func (s *Store) QueueFiles(ctx context.Context, by Proposer, c FileCommit) (wait
 
 // planFiles is what queueing a commit of files comes to, and which of them are left out.
 func planFiles(q *queue, by Proposer, c FileCommit) (r record, left []string, waits, empty bool, err error) {
+	c, err = c.calledIn(q, by.calls(q.called))
+	if err != nil {
+		return r, nil, false, false, err
+	}
 	if len(c.Files)+len(c.Ref.Kind) > 0 && strings.TrimSpace(c.Message) == "" {
 		return r, nil, false, false, errNoMessage
 	}
@@ -191,4 +195,19 @@ func (s *state) idle(q *queued, left func(*entry) []string) bool {
 			return e != nil && slices.Contains(left(e), q.session)
 		})
 	})
+}
+
+// calledIn is the commit with its files called as the queue does.
+func (c FileCommit) calledIn(q *queue, called Names) (FileCommit, error) {
+	if called == q.called {
+		return c, nil
+	}
+	c.Files, c.Ref.Dir = slices.Clone(c.Files), q.current(called, c.Ref.Dir)
+	for i, f := range c.Files {
+		c.Files[i].Name = q.current(called, f.Name)
+	}
+	if isAway(c.Ref.Dir) || slices.ContainsFunc(c.Files, func(f CommitFile) bool { return isAway(f.Name) }) {
+		return c, errAway
+	}
+	return c, nil
 }

@@ -174,14 +174,14 @@ func stuck(q *queue, ahead map[string][]byte, u undoItem) (why error) {
 func (s *Store) Recorded(by Proposer, live workspace.View) workspace.View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &recorded{live, s, by, s.called}
+	return &recorded{live, s, by, by.calls(s.called)}
 }
 
 type recorded struct {
 	workspace.View
 	s      *Store
 	by     Proposer
-	called Names // when the view was made
+	called Names // in the view
 }
 
 // Node implements what workspace.NodeOf asks for.

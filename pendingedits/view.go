@@ -22,14 +22,18 @@ func (s *Store) For(by Proposer) workspace.View {
 	_ = s.own(context.Background(), false) // an edit says it
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &view{Files: s.files, s: s, by: by, called: s.called}
+	files := s.files
+	if by.Tree != nil && by.Tree.Names != s.called {
+		files = workspace.NewOverlay(by.Tree.Base, layer{&s.guarded, by.Tree.Names})
+	}
+	return &view{Files: files, s: s, by: by, called: by.calls(s.called)}
 }
 
 type view struct {
 	workspace.Files
 	s      *Store
 	by     Proposer
-	called Names // when the view was made
+	called Names // in the view
 
 	mu   sync.Mutex
 	read map[string]bool // files
@@ -80,13 +84,16 @@ func (v *view) Apply(ctx context.Context, changes ...workspace.Change) error {
 	})
 }
 
+// errAway is why nothing becomes pending in a folder that was removed meanwhile.
+var errAway = fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
+
 // planEdits is what changes of a proposer come to.
 func planEdits(q *queue, by Proposer, called Names, changes []workspace.Change) (record, error) {
 	g := q.stage(by)
 	for _, c := range changes {
 		// One file, one entry, whichever of its names is used.
 		if c.Path, c.From = q.current(called, c.Path), q.current(called, c.From); isAway(c.Path) || isAway(c.From) {
-			return record{}, fmt.Errorf("%w: its folder is no longer part of the workspace", fs.ErrNotExist)
+			return record{}, errAway
 		}
 		named, err := g.named(c)
 		if err != nil {
@@ -202,4 +209,12 @@ func (v *view) Node(name string) (workspace.Node, error) {
 		return workspace.Node{Exists: true, Exec: workspace.IsExec(e.mode)}, nil
 	}
 	return workspace.Node{Exists: true, Exec: workspace.IsExec(r.live.stamp.mode)}, nil
+}
+
+// calls is how the proposer calls files, where the queue's view has its own names.
+func (p Proposer) calls(own Names) Names {
+	if p.Tree == nil {
+		return own
+	}
+	return p.Tree.Names
 }

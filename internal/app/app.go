@@ -177,4 +177,5 @@ type Workspace struct {
 	texts   *textindex.Index // nil: the process doesn't stay
 	values  *secrets.Values
 	shadows *shadow.Open
+	tree    *pendingedits.Tree
 }

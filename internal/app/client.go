@@ -22,7 +22,6 @@ import (
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/statedir"
 	"github.com/sidecar-ls/sidecar-ls/internal/sys/version"
 	"github.com/sidecar-ls/sidecar-ls/internal/text/redact"
-	"github.com/sidecar-ls/sidecar-ls/pendingedits"
 )
 
 // NewClient returns a client that has no folder open.
@@ -125,7 +124,7 @@ func (c *Client) replace(ctx context.Context, before *Workspace, folders []works
 	}
 	err := w.build(ctx, folders, before)
 	if err == nil && stays && w.Home.Queue != nil {
-		err = w.Home.Queue.Move(ctx, w.Live, pendingedits.NamesOf(folders), w.commits)
+		err = w.Home.Queue.Move(ctx, w.Live, w.tree.Names, w.commits)
 		if err != nil {
 			err = errors.Join(err, w.close())
 		}

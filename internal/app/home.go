@@ -48,12 +48,12 @@ func newHome(dir statedir.Dir, o homeOptions) (h *Home, err error) {
 const queueWait = 10 * time.Second
 
 // openQueue opens the review queue over the files as the user sees them.
-func (h *Home) openQueue(files workspace.View, folders []workspace.Folder, commits *batchcommit.Committer, report func(text string)) {
+func (h *Home) openQueue(tree *pendingedits.Tree, files workspace.View, commits *batchcommit.Committer, report func(text string)) {
 	o := h.options
 	h.Queue, h.QueueErr = pendingedits.Open(h.Dir.Queue(), files, pendingedits.Options{
 		Observer: queueObserver{o.user, h.recorder(), report},
 		Commits:  commits,
-		Names:    pendingedits.NamesOf(folders),
+		Names:    tree.Names,
 		Undo:     o.settings,
 		Wait:     queueWait,
 		Room:     func(ctx context.Context) { attach.MakeRoom(ctx, string(h.Dir)) },

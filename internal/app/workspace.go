@@ -72,6 +72,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 	if c.o.User.OpenDocuments != nil {
 		w.Live = c.o.User.OpenDocuments(w.Disk)
 	}
+	w.tree = &pendingedits.Tree{Base: w.Live, Names: pendingedits.NamesOf(folders)}
 	w.shadows = shadow.NewOpen(home.Shadows, w.Live)
 	w.commits = batchcommit.New(string(home.Dir), &repos.Repos{Options: gitrepo.Options{Trusted: c.Settings.Trusted, Programs: c.Settings.Programs()}, Shadow: home.Shadows.Top}, w.Disk, home.recorder().Committed)
 	mode, _ := c.Settings.Mode(c.o.Mode)
@@ -84,7 +85,7 @@ func (w *Workspace) openFiles(ctx context.Context, folders []workspace.Folder) e
 		w.Problems.Add("an interrupted change of files could not be finished: " + err.Error())
 	}
 	w.Problems.Add(report.Words()...)
-	home.openQueue(w.Live, folders, w.commits, func(text string) {
+	home.openQueue(w.tree, w.Live, w.commits, func(text string) {
 		if w.Problems.Add(text) {
 			c.o.Log.Warn("review", "problem", text)
 		}
@@ -198,7 +199,7 @@ func (w *Workspace) pending() workspace.Files {
 // views are the views of a session.
 func (w *Workspace) views(s *session.Session) dispatch.Destinations {
 	if s.Shadow == "" {
-		return sessionview.MainTree{Files: w.Live, Queue: w.Home.Queue, NoQueue: w.Home.QueueErr, Commits: w.commits}
+		return sessionview.MainTree{Files: w.Live, Tree: w.tree, Queue: w.Home.Queue, NoQueue: w.Home.QueueErr, Commits: w.commits}
 	}
 	files, err := w.shadows.View(context.Background(), s.Shadow, s.Root)
 	if err != nil {

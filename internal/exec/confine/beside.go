@@ -61,6 +61,7 @@ func folderOf(folders []string, dir, root string) string {
 // enterBeside has a command that sees one world see those of other folders. Of a folder that
 // can't be shown, unseen says why: a command runs without it.
 func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind world.Kind) (runs []*world.Run, unseen []string) {
+	seen := []Spec{*spec}
 	for _, other := range beside {
 		if n := len(spec.Hidden) + len(spec.Sealed) + len(other.Hidden) + len(other.Sealed); n > maxHidden {
 			unseen = append(unseen, notSeen(other.Root, fmt.Errorf("more than %d files would have to be hidden from it", maxHidden)))
@@ -79,7 +80,11 @@ func enterBeside(c *Confiner, spec *Spec, beside []Spec, r *shell.Run, kind worl
 		}
 		run.Show(&spec.Spec)
 		spec.take(&other)
+		seen = append(seen, other)
 		runs = append(runs, run)
+	}
+	for i := range seen {
+		spec.share(&seen[i], r.Held || r.LookOnly)
 	}
 	return runs, unseen
 }
@@ -108,6 +113,22 @@ func (s *Spec) take(other *Spec) {
 		if !slices.ContainsFunc(s.areas, func(have gitguard.Area) bool { return have.Dir == a.Dir }) {
 			s.areas = append(s.areas, a)
 		}
+	}
+}
+
+// share has a working tree whose repository is in another folder that is seen use it as that
+// folder does, where it can be changed and what git obeys there can't. A copy that commands
+// have of a submodule, or of what git keeps for a working tree, has no other place.
+func (s *Spec) share(tree *Spec, held bool) {
+	repo := tree.elsewhere
+	if repo == nil || !slices.ContainsFunc(s.Folders(), func(dir string) bool { return dir != tree.Root && box.Within(repo.CommonDir, dir) }) {
+		return
+	}
+	s.ReadOnly = slices.DeleteFunc(slices.Clone(s.ReadOnly), func(path string) bool {
+		return (path == repo.CommonDir || slices.Contains(tree.gitDirs, path)) && (!held || path != repo.GitDir)
+	})
+	if held && !slices.Contains(s.ReadOnly, repo.GitDir) {
+		s.ReadOnly = append(s.ReadOnly, repo.GitDir)
 	}
 }
 

@@ -28,9 +28,10 @@ type Spec struct {
 	git   gitSettings // the user's that commands know
 
 	// gitDirs are those of Writable in which a repository is that the root is
-	// another working tree of, and linked is that, if the root is all of the tree.
-	gitDirs []string
-	linked  *world.Linked
+	// another working tree of: elsewhere. linked is that, if the root is all of the tree.
+	gitDirs   []string
+	elsewhere *gitrepo.Repo
+	linked    *world.Linked
 }
 
 // Spec makes the Spec of child processes in root. Nothing runs when not all is
@@ -128,6 +129,7 @@ func specOf(ctx context.Context, c *Confiner, root, home string) (Spec, *gitrepo
 	if repo.CommonDir != filepath.Join(repo.Dir, ".git") {
 		// A linked working tree has its repository elsewhere: commits, branches, tags and
 		// stashes can be made there, but nothing that git runs or obeys is changed.
+		spec.elsewhere = repo
 		spec.ReadOnly = append(spec.ReadOnly, repo.CommonDir)
 		spec.gitDirs = linkedDirs(repo)
 		spec.Writable = append(spec.Writable, spec.gitDirs...)

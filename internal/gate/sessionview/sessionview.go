@@ -18,6 +18,7 @@ type MainTree struct {
 	Queue   *pendingedits.Store // nil: NoQueue says why
 	NoQueue error
 	Commits Commits
+	Tree    *pendingedits.Tree // Files, as the queue knows them
 }
 
 // Commits knows what is staged: *batchcommit.Committer.
@@ -33,7 +34,7 @@ func (t MainTree) Applied(by workspace.Author) workspace.View {
 	if t.Queue == nil {
 		return t.Files
 	}
-	return t.Queue.Recorded(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command}, t.Files)
+	return t.Queue.Recorded(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command, Tree: t.Tree}, t.Files)
 }
 
 // Pending is the view that holds what is proposed.
@@ -41,7 +42,7 @@ func (t MainTree) Pending(by workspace.Author, batch bool) workspace.View {
 	if t.Queue == nil {
 		return closedQueue{t.Files, t.NoQueue}
 	}
-	return t.Queue.For(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command, Batch: batch})
+	return t.Queue.For(pendingedits.Proposer{Session: by.Session, Tool: by.Tool, Command: by.Command, Tree: t.Tree, Batch: batch})
 }
 
 // QueueCommit queues a commit of the session's batch.
@@ -50,7 +51,7 @@ func (t MainTree) QueueCommit(ctx context.Context, session, message string, mode
 	if queue == nil {
 		return 0, tools.Errorf(tools.Unavailable, "the commit can't be queued: %v; nothing was changed", t.NoQueue)
 	}
-	by := pendingedits.Proposer{Session: session, Batch: true}
+	by := pendingedits.Proposer{Session: session, Batch: true, Tree: t.Tree}
 	n, err := queue.QueueCommit(ctx, by, message, models, false)
 	if errors.Is(err, pendingedits.ErrNothingToCommit) && t.Commits.Staged(ctx, queue.List(session)) {
 		n, err = queue.QueueCommit(ctx, by, message, models, true)
@@ -79,7 +80,7 @@ func (t MainTree) HoldCommit(ctx context.Context, session string, commit workspa
 		}
 		files = append(files, pendingedits.CommitFile{Name: f.Path, Data: f.After, Mode: mode})
 	}
-	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Forward: commit.Forward, Merges: commit.Merges, Ref: commit.Ref, Models: models, Files: files})
+	waits, err = t.Queue.QueueFiles(ctx, pendingedits.Proposer{Session: session, Tree: t.Tree}, pendingedits.FileCommit{ID: commit.ID, Replaces: commit.Replaces, Message: commit.Message, Branch: commit.Branch, Forward: commit.Forward, Merges: commit.Merges, Ref: commit.Ref, Models: models, Files: files})
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
 		err = errors.New("none of its files was taken over as it has them")
 	}
