@@ -1,10 +1,10 @@
 package pendingedits
 
 import (
-	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"slices"
 	"time"
 
+	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits/internal/hunk"
 )
 
