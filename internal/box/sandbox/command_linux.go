@@ -123,9 +123,11 @@ func (s *Sandbox) bubblewrap(c *Cmd, k *keeper.Run, p *rights.Plan, want spec.Sp
 			return err
 		}
 		guards = append(guards, g)
-		if g.Lock != nil && len(k.Locks) < maxGuarded {
-			k.Job.Guarded = append(k.Job.Guarded, dir)
-			k.Locks = append(k.Locks, g.Lock)
+		for _, f := range g.Locks {
+			if len(k.Locks) < maxGuarded {
+				k.Job.Guarded = append(k.Job.Guarded, dir)
+				k.Locks = append(k.Locks, f)
+			}
 		}
 		*last = append(*last, func() { c.removed = append(c.removed, g.Release()...) })
 	}

@@ -204,7 +204,7 @@ func TestSweep(t *testing.T) {
 	if n := len(leftovers(t, asked.Root)); n < len(spec.Missing) {
 		t.Errorf("%d are left while a command runs", n)
 	}
-	g.Lock.Close() // as the end of a server does
+	g.Locks[0].Close() // as the end of a server does
 	mask.Sweep(asked.Root)
 	if left := leftovers(t, asked.Root); len(left) > 0 {
 		t.Errorf("%q are left", left)

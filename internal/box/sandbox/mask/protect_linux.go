@@ -15,9 +15,9 @@ import (
 
 // Guard protects one directory while a command runs in it.
 type Guard struct {
-	Lock *os.File
-	dir  string
-	host func(string) string // where we find what the command sees
+	Locks []*os.File // of the trees in which stand-ins are made
+	dir   string
+	host  func(string) string // where we find what the command sees
 
 	see      []string // what must be visible besides
 	keep     []string // directories that must not be renamed, in the order of their depth
@@ -36,18 +36,16 @@ const MaxRepositories = 20
 // what must exist for that. Call release when the command has ended. Several
 // commands, of several servers, may run in one directory: the last one tidies
 // up, and a stand-in is known by its sticky bit. A command's keeper holds its
-// lock, too, so that nobody tidies up while a command is ended whose server is
-// gone. The lock is on the directory in which stand-ins are made: a command that has
-// the workspace in a world keeps nobody from tidying up on the disk. repositories
+// locks, too, so that nobody tidies up while a command is ended whose server is
+// gone. A lock is on the directory in which stand-ins are made: a command that has
+// the workspace in a world, without a repository that is the disk's own, keeps nobody
+// from tidying up on the disk. repositories
 // are entries named .git, and git directories of other names.
 func Protect(dir string, repositories []string, host func(string) string) (*Guard, error) {
 	g := &Guard{dir: dir, host: host}
-	if f, err := os.Open(host(dir)); err == nil {
-		if unix.Flock(int(f.Fd()), unix.LOCK_SH) == nil {
-			g.Lock = f
-		} else {
-			f.Close() // a file system without locks
-		}
+	g.lock(host(dir))
+	if isReal := func(path string) bool { return host(path) == path }; !isReal(dir) && slices.ContainsFunc(append(slices.Clone(repositories), filepath.Join(dir, ".git")), isReal) {
+		g.lock(dir)
 	}
 	err := g.find(repositories)
 	if err != nil {
@@ -55,6 +53,19 @@ func Protect(dir string, repositories []string, host func(string) string) (*Guar
 		return nil, err
 	}
 	return g, nil
+}
+
+// lock keeps others from tidying up in a tree.
+func (g *Guard) lock(at string) {
+	f, err := os.Open(at)
+	if err != nil {
+		return
+	}
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH) != nil {
+		f.Close() // a file system without locks
+		return
+	}
+	g.Locks = append(g.Locks, f)
 }
 
 func (g *Guard) find(repositories []string) error {
@@ -149,9 +160,11 @@ func (g *Guard) Release() (removed []string) {
 			removed = append(removed, path)
 		}
 	}
-	if g.Lock != nil {
-		defer g.Lock.Close()
-		if unix.Flock(int(g.Lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	for _, f := range g.Locks {
+		defer f.Close()
+	}
+	for _, f := range g.Locks {
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 			return removed // another command runs here
 		}
 	}
@@ -203,7 +216,7 @@ func Sweep(dir string, repositories ...string) {
 		return
 	}
 	if f, err := os.Open(dir); err == nil {
-		(&Guard{Lock: f, dir: dir, host: Itself, stands: stands}).Release()
+		(&Guard{Locks: []*os.File{f}, dir: dir, host: Itself, stands: stands}).Release()
 	}
 }
 

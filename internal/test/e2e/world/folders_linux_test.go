@@ -244,3 +244,28 @@ func TestFolderIsALinkedTree(t *testing.T) {
 	}
 	r.IsQueued("linked/app.js")
 }
+
+// A command that changes a repository for real goes on when the folders change: what protects
+// it on the disk is not tidied up.
+func TestFoldersChangeBesideRepository(t *testing.T) {
+	r, api, web := repositories(t, "overlay")
+	r.Folders(nil, []string{web})
+	r.Mode("autonomous")
+	running, err := r.Start(t.Context(), "workspace/executeCommand", e2e.Object{"command": "sidecar.tools.call", "arguments": []any{e2e.Object{"name": "run_command", "arguments": e2e.Object{"command": "sleep 3; echo ended"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e2e.Until(t, "the command never began", func() bool {
+		_, err := os.Lstat(filepath.Join(api, ".git/modules"))
+		return err == nil
+	})
+	r.Folders([]string{web}, nil)
+	r.Shows("read_file", e2e.Object{"path": "web/app.js"}, "let a")
+	if _, err := os.Lstat(filepath.Join(api, ".git/modules")); err != nil {
+		t.Errorf("its protection is gone: %v", err)
+	}
+	var res e2e.Result
+	if err := running.Wait(t.Context(), &res); err != nil || !res.OK || !strings.Contains(res.Content, "ended") {
+		t.Errorf("%v: %s", err, res.Content)
+	}
+}
