@@ -12,7 +12,7 @@ const (
 	includeDir = "--include-directories" // it takes commas for the ends of names, and no sub-command takes it
 )
 
-// plainWord is what names of sub-commands are.
+// plainWord is the form of a sub-command's name.
 var plainWord = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
 // FurtherFor is the profile's flag for a further directory where a person's arguments leave

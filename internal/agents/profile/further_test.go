@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFurther: a program is told of directories in its own way, and of none that it would
+// TestFurther: each program gets directories by its own flag, and none that it would
 // take for others.
 func TestFurther(t *testing.T) {
 	dirs := []string{"/w/a b", "/w/c,d", "/w/e\nf"}
@@ -25,7 +25,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	if p := Find(builtin, "claude", "").Driven(); p.Further != "" {
-		t.Errorf("its adapter is told of directories by %s", p.Further)
+		t.Errorf("its adapter gets directories by %s", p.Further)
 	}
 }
 

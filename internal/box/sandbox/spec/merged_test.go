@@ -2,8 +2,7 @@ package spec
 
 import "testing"
 
-// What is seen at a path is that of the innermost folder that has it, but for what is the
-// disk's own.
+// A path shows what its innermost folder has there, but for the disk's own directories.
 func TestFolders(t *testing.T) {
 	s := Spec{
 		Root: "/w/a", Merged: &Merged{At: "/at/a", Real: []string{"/w/a/.git"}},

@@ -95,7 +95,7 @@ func TestFoldersOfCommands(t *testing.T) {
 	}
 }
 
-// What a folder keeps from commands it keeps from those that began in another one, too.
+// A folder keeps its secrets, and its protected names, also from commands that began in another.
 func TestFoldersKeepTheirOwn(t *testing.T) {
 	r, _, web := repositories(t, "overlay")
 	e2e.Write(t, filepath.Join(web, ".sidecar/notes"), value+"\n")
