@@ -50,7 +50,7 @@ func (b *batch) must(err error) {
 }
 
 func (b *batch) commit(message string) error {
-	_, err := b.store.QueueCommit(b.t.Context(), auditor, message, []string{"m"}, false)
+	_, err := b.store.QueueCommit(b.t.Context(), auditor, message, []string{"m"}, false, nil)
 	return err
 }
 
@@ -371,7 +371,7 @@ func TestCommitOfARevert(t *testing.T) {
 
 func TestCommitOfWhatIsStaged(t *testing.T) {
 	b := newBatch(t)
-	_, err := b.store.QueueCommit(t.Context(), auditor, "staged", nil, true)
+	_, err := b.store.QueueCommit(t.Context(), auditor, "staged", nil, true, nil)
 	b.must(err)
 	b.expect("waiting", b.waiting(), "staged []")
 	b.accept(pendingedits.Selection{})

@@ -234,11 +234,11 @@ func prepare(dir string, n int) error {
 		if err := view.Apply(context.Background(), part...); err != nil {
 			return err
 		}
-		if _, err := w.store.QueueCommit(context.Background(), auditor, fmt.Sprintf("commit of %d", len(part)), nil, false); err != nil {
+		if _, err := w.store.QueueCommit(context.Background(), auditor, fmt.Sprintf("commit of %d", len(part)), nil, false, nil); err != nil {
 			return err
 		}
 	}
-	_, err = w.store.QueueCommit(context.Background(), auditor, stagedMessage, nil, true)
+	_, err = w.store.QueueCommit(context.Background(), auditor, stagedMessage, nil, true, nil)
 	return err
 }
 

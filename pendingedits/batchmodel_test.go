@@ -213,7 +213,7 @@ func (m *batchModel) propose(name string, by pendingedits.Proposer) {
 func (m *batchModel) queue(by pendingedits.Proposer) {
 	m.n++
 	message := fmt.Sprintf("commit%d", m.n)
-	n, err := m.store.QueueCommit(context.Background(), by, message, nil, false)
+	n, err := m.store.QueueCommit(context.Background(), by, message, nil, false, nil)
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
 		return
 	}

@@ -166,14 +166,14 @@ func (q *queued) size() int64 {
 }
 
 // QueueCommit makes a commit wait for the batch of by: of the files that
-// changed in the batch since its last queued commit, as they are now. With
+// changed in the batch since its last queued commit, as they are now, and that are in it; nil is all. With
 // staged it takes what is staged then, and no file of the batch. It returns how
 // many commits of the batch wait. It fails with ErrNothingToCommit.
-func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool) (int, error) {
+func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, models []string, staged bool, in func(name string) bool) (int, error) {
 	n := 0
 	err := s.owning(ctx, func() error {
 		return s.writeQuiet(ctx, "queue", func() (r record, err error) {
-			r, n, err = planCommit(&s.queue, by, message, models, staged)
+			r, n, err = planCommit(&s.queue, by, message, models, staged, in)
 			return r, err
 		})
 	})
@@ -184,7 +184,7 @@ func (s *Store) QueueCommit(ctx context.Context, by Proposer, message string, mo
 }
 
 // planCommit is what queueing a commit comes to, and how many commits of the batch wait then.
-func planCommit(q *queue, by Proposer, message string, models []string, staged bool) (r record, n int, err error) {
+func planCommit(q *queue, by Proposer, message string, models []string, staged bool, in func(name string) bool) (r record, n int, err error) {
 	if strings.TrimSpace(message) == "" {
 		return record{}, 0, errNoMessage
 	}
@@ -193,7 +193,10 @@ func planCommit(q *queue, by Proposer, message string, models []string, staged b
 		if c.parts, err = q.unclaimed(by.Session); err != nil {
 			return record{}, 0, err
 		}
-		if c.parts == nil {
+		if in != nil {
+			c.parts = slices.DeleteFunc(c.parts, func(p part) bool { return !in(p.name) })
+		}
+		if len(c.parts) == 0 {
 			return record{}, 0, ErrNothingToCommit
 		}
 	}

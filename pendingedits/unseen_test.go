@@ -125,7 +125,7 @@ func TestBatchShowsWhatItsCommitsHave(t *testing.T) {
 	b := newBatch(t, "a", ten)
 	by := pendingedits.Proposer{Session: "batch", Tool: "t", Batch: true}
 	b.must(b.edits(by, "a", replace(ten, "2\n", "then\n")))
-	if _, err := b.store.QueueCommit(t.Context(), by, "then", nil, false); err != nil {
+	if _, err := b.store.QueueCommit(t.Context(), by, "then", nil, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.store.List("").Commits[0].Differs; d != "" {

@@ -43,7 +43,7 @@ func (w *world) queueCommit(message string) {
 	w.t.Helper()
 	by := agent
 	by.Batch = true
-	w.must(second(w.store.QueueCommit(w.ctx, by, message, []string{"m1"}, false)))
+	w.must(second(w.store.QueueCommit(w.ctx, by, message, []string{"m1"}, false, nil)))
 }
 
 func TestBatchWithCommits(t *testing.T) {

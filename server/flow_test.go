@@ -33,8 +33,8 @@ func (d destinations) Pending(by workspace.Author, batch bool) workspace.View {
 // Testing has nobody to tell.
 func (d destinations) Testing(context.Context) func(tools.Report) { return nil }
 
-func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
-	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false)
+func (d destinations) QueueCommit(ctx context.Context, session, message string, models []string, _ string) (int, error) {
+	return d.w.store.QueueCommit(ctx, pendingedits.Proposer{Session: session, Batch: true}, message, models, false, nil)
 }
 func (d destinations) HoldCommit(context.Context, string, workspace.Commit, []string) (bool, error) {
 	return true, nil

@@ -77,7 +77,7 @@ func (a *audited) call(tool, args string) {
 }
 
 func (a *audited) queue(message string, models ...string) error {
-	_, err := a.views(of(a.Client.Sessions, "default", func(s *session.Session) *session.Session { return s })).QueueCommit(a.t.Context(), "default", message, models)
+	_, err := a.views(of(a.Client.Sessions, "default", func(s *session.Session) *session.Session { return s })).QueueCommit(a.t.Context(), "default", message, models, "")
 	return err
 }
 

@@ -69,6 +69,30 @@ func (c *Committer) Staged(ctx context.Context, waiting pendingedits.List) bool 
 	return err == nil && slices.ContainsFunc(st.Files, func(f gitrepo.FileStatus) bool { return f.Staged != ' ' && !f.Conflict })
 }
 
+// Beside reports whether a file is in the same repository as another one, whose name is at:
+// "" is the workspace's own repository.
+func (c *Committer) Beside(ctx context.Context, at string) func(name string) bool {
+	of := map[string]string{} // by directory
+	top := func(path string) string {
+		dir, _, err := real(path)
+		if err != nil {
+			return ""
+		}
+		if _, known := of[dir]; !known {
+			of[dir] = ""
+			if repo, err := c.repos.Open(ctx, dir); err == nil {
+				of[dir] = repo.Dir
+			}
+		}
+		return of[dir]
+	}
+	own := top(filepath.Join(c.root, "file"))
+	if at != "" {
+		own = top(c.disk.Abs(at))
+	}
+	return func(name string) bool { return top(c.disk.Abs(name)) == own }
+}
+
 // Head implements pendingedits.Committer.
 func (c *Committer) Head(ctx context.Context, r pendingedits.CommitRequest) (string, error) {
 	repo, _, err := c.request(ctx, r)

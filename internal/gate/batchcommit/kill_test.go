@@ -112,7 +112,7 @@ func proposed(t *testing.T) *gittest.Repo {
 		if err := p.store.For(batch).Apply(t.Context(), workspace.Change{Path: name, Before: []byte(before), After: []byte(after)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.store.QueueCommit(t.Context(), batch, "commit of "+name, nil, false); err != nil {
+		if _, err := p.store.QueueCommit(t.Context(), batch, "commit of "+name, nil, false, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

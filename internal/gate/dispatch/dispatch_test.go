@@ -133,7 +133,7 @@ func (d desk) Pending(_ workspace.Author, batch bool) workspace.View {
 	d.pending.batch = batch
 	return d.pending
 }
-func (d desk) QueueCommit(_ context.Context, session, message string, models []string) (int, error) {
+func (d desk) QueueCommit(_ context.Context, session, message string, models []string, _ string) (int, error) {
 	d.pending.mu.Lock()
 	defer d.pending.mu.Unlock()
 	d.pending.commits = append(d.pending.commits, fmt.Sprint(session, " ", message, " ", models))

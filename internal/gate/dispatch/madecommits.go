@@ -55,7 +55,11 @@ func queueCommits(ctx context.Context, to Destinations, s *session.Session, batc
 			said = append(said, fmt.Sprintf("The commit %q is not queued: %s. This session's commands alone see it.", title, unseen(commit)))
 			continue
 		}
-		n, err := to.QueueCommit(ctx, s.ID, commit.Message, s.Models())
+		at := ""
+		if len(commit.Files) > 0 {
+			at = commit.Files[0].Path
+		}
+		n, err := to.QueueCommit(ctx, s.ID, commit.Message, s.Models(), at)
 		if err != nil {
 			said = append(said, fmt.Sprintf("The commit %q can't be queued: %v", title, err))
 			continue

@@ -22,7 +22,7 @@ func (c *call) queueCommit(ctx context.Context) (tools.Result, error) {
 	if strings.TrimSpace(message) == "" {
 		return tools.Result{}, tools.Errorf(tools.InvalidArguments, "message: the message of a commit must not be empty; say in a line what the commit does")
 	}
-	n, err := c.dest.QueueCommit(ctx, c.session.ID, message, c.session.Models())
+	n, err := c.dest.QueueCommit(ctx, c.session.ID, message, c.session.Models(), "")
 	if err != nil {
 		return tools.Result{}, err
 	}

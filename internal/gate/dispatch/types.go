@@ -233,8 +233,9 @@ type Destinations interface {
 	// with batch as part of what of the session is accepted only as a whole.
 	Pending(by workspace.Author, batch bool) workspace.View
 	// QueueCommit makes a commit of what is new in the session's batch wait until
-	// the batch is accepted. It returns how many commits of the batch wait.
-	QueueCommit(ctx context.Context, session, message string, models []string) (position int, err error)
+	// the batch is accepted: of the files in the repository of the one named at, which is ""
+	// where the workspace's own is meant. It returns how many commits of the batch wait.
+	QueueCommit(ctx context.Context, session, message string, models []string, at string) (position int, err error)
 	// HoldCommit makes a commit wait for its files, which wait one by one. Where none
 	// of them does, waits is false: it is made when the user accepts it itself.
 	HoldCommit(ctx context.Context, session string, commit workspace.Commit, models []string) (waits bool, err error)

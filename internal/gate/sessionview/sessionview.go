@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/pendingedits"
@@ -21,8 +22,9 @@ type MainTree struct {
 	Tree    *pendingedits.Tree // Files, as the queue knows them
 }
 
-// Commits knows what is staged: *batchcommit.Committer.
+// Commits knows what is staged, and which files share a repository: *batchcommit.Committer.
 type Commits interface {
+	Beside(ctx context.Context, at string) func(name string) bool
 	Staged(ctx context.Context, waiting pendingedits.List) bool
 }
 
@@ -46,15 +48,19 @@ func (t MainTree) Pending(by workspace.Author, batch bool) workspace.View {
 }
 
 // QueueCommit queues a commit of the session's batch.
-func (t MainTree) QueueCommit(ctx context.Context, session, message string, models []string) (int, error) {
+func (t MainTree) QueueCommit(ctx context.Context, session, message string, models []string, at string) (int, error) {
 	queue := t.Queue
 	if queue == nil {
 		return 0, tools.Errorf(tools.Unavailable, "the commit can't be queued: %v; nothing was changed", t.NoQueue)
 	}
 	by := pendingedits.Proposer{Session: session, Batch: true, Tree: t.Tree}
-	n, err := queue.QueueCommit(ctx, by, message, models, false)
+	in := t.Commits.Beside(ctx, at)
+	if at == "" && !slices.ContainsFunc(queue.List(session).Edits, func(e pendingedits.Edit) bool { return in(e.Name) }) {
+		in = nil // as where there is one repository
+	}
+	n, err := queue.QueueCommit(ctx, by, message, models, false, in)
 	if errors.Is(err, pendingedits.ErrNothingToCommit) && t.Commits.Staged(ctx, queue.List(session)) {
-		n, err = queue.QueueCommit(ctx, by, message, models, true)
+		n, err = queue.QueueCommit(ctx, by, message, models, true, nil)
 	}
 	if errors.Is(err, pendingedits.ErrNothingToCommit) {
 		return 0, tools.Errorf(tools.CommandFailed, "nothing to commit: no file of the batch changed since its last queued commit, and nothing is staged; edit files first")
@@ -153,7 +159,7 @@ func (t ShadowTree) Testing(context.Context) func(tools.Report) { return nil }
 func (t ShadowTree) PendingCount() int { return 0 }
 
 // QueueCommit refuses: a shadow has a repository of its own.
-func (t ShadowTree) QueueCommit(context.Context, string, string, []string) (int, error) {
+func (t ShadowTree) QueueCommit(context.Context, string, string, []string, string) (int, error) {
 	return 0, tools.Errorf(tools.Unavailable, "no commits are queued in a shadow workspace; commit there at once")
 }
 

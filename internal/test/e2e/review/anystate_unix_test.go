@@ -166,7 +166,7 @@ func TestStartsInTheMiddleOfACommit(t *testing.T) {
 	if err := store.For(pendingedits.Proposer{Session: "other"}).Apply(t.Context(), workspace.Change{Path: "b.txt", Before: []byte("b\n"), After: []byte("B\n")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.QueueCommit(t.Context(), batch, "of the batch", nil, false); err != nil {
+	if _, err := store.QueueCommit(t.Context(), batch, "of the batch", nil, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Accept(t.Context(), pendingedits.Selection{Session: "agent"}); err != nil || log == "" {

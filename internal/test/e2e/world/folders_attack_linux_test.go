@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/sidecar-ls/sidecar-ls/internal/test/e2e"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/fakeeditor"
 	"github.com/sidecar-ls/sidecar-ls/internal/test/gittest"
+	"github.com/sidecar-ls/sidecar-ls/internal/test/program"
 )
 
 // Folders come and go while a command runs: what it wrote waits under the names that files
@@ -116,4 +118,67 @@ func TestFoldersShareARepository(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A server that is killed loses nothing that a command had changed in any folder.
+func TestKilledServerLosesNoFolder(t *testing.T) {
+	api, web := twoRepositories(t, "overlay")
+	r, cmd := killedWorld(t, api)
+	r.Folders([]string{web}, nil)
+	r.Shows("read_file", e2e.Object{"path": "web/app.js"}, "let a")
+	r.Begun("", "echo half > main.go; echo new > new.txt; echo half > ../web/app.js; echo new > ../web/new.txt; mkdir ../web/dist; echo out > ../web/dist/o; echo printed; sleep 600", "printed")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Wait(t.Context()) // its error is the kill
+	again := e2e.ServeBy(t, api, withEvents(), program.ServerAnywhere(t))
+	again.Folders([]string{web}, nil)
+	e2e.Until(t, "not all waits", func() bool { return len(again.Queued()) == 4 })
+	again.IsQueued("api/main.go", "api/new.txt", "web/app.js", "web/new.txt")
+	if list := again.HeldOutput(); len(list) != 1 || list[0].Files != 1 {
+		t.Errorf("held: %+v", list)
+	}
+	for name, want := range map[string]string{filepath.Join(api, "main.go"): "package main\n", filepath.Join(web, "app.js"): "let a\n"} {
+		if data, err := os.ReadFile(name); err != nil || string(data) != want {
+			t.Errorf("%s has %q, %v", name, data, err)
+		}
+	}
+	if failed := again.Accept(e2e.Object{}).Failed; len(failed) > 0 {
+		t.Errorf("%+v", failed)
+	}
+	if data, err := os.ReadFile(filepath.Join(web, "app.js")); err != nil || string(data) != "half\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// In audit, commits in several repositories are of one batch, and each is made in its own.
+func TestFoldersInAudit(t *testing.T) {
+	r, api, web := repositories(t, "overlay")
+	r.Mode("audit")
+	commit := "git -c user.name=A -c user.email=a@example.org commit -qam "
+	r.Ran("echo x > main.go && " + commit + "'in api'; cd ../web && echo x > app.js && " + commit + "'in web'")
+	r.IsQueued("api/main.go", "web/app.js")
+	res := r.Accept(e2e.Object{})
+	if len(res.Failed) > 0 || len(res.Commits) != 2 {
+		t.Errorf("%+v", res)
+	}
+	for dir, want := range map[string]string{api: "in api\nfirst in api\n", web: "in web\nfirst in web\n"} {
+		if log := e2e.GitIn(t, dir, "log", "--format=%s"); log != want {
+			t.Errorf("%s has %q", dir, log)
+		}
+		if status := e2e.GitIn(t, dir, "status", "--porcelain", "--untracked-files=no"); status != "" {
+			t.Errorf("%s: %s", dir, status)
+		}
+	}
+}
+
+// A command that runs out of time in one folder has changed the others, too.
+func TestFoldersOutOfTime(t *testing.T) {
+	r, _, web := repositories(t, "overlay")
+	if res := r.Tool("run_command", e2e.Object{"command": "echo x > main.go; echo x > ../web/app.js; sleep 600", "timeout_s": 1}); !strings.Contains(res.Content, "web/app.js") {
+		t.Errorf("%+v", res)
+	}
+	r.IsQueued("api/main.go", "web/app.js")
+	e2e.Command[any](r, "sidecar.review.reject", e2e.Object{"uris": []string{fakeeditor.FileURI(filepath.Join(web, "app.js"))}})
+	r.Ran("cat main.go ../web/app.js", "x\nlet a\n")
 }

@@ -19,6 +19,15 @@ import (
 // which a server is started for, and web beside it.
 func repositories(t *testing.T, kind string, more ...e2e.Object) (r *e2e.Rig, api, web string) {
 	t.Helper()
+	api, web = twoRepositories(t, kind, more...)
+	r = e2e.WorldIn(t, api)
+	r.Folders([]string{web}, nil)
+	return r, api, web
+}
+
+// twoRepositories makes them.
+func twoRepositories(t *testing.T, kind string, more ...e2e.Object) (api, web string) {
+	t.Helper()
 	top := e2e.WorldProject(t, kind, map[string]string{
 		"api/main.go": "package main\n", "api/.gitignore": "/out/\n",
 		"web/app.js": "let a\n", "web/sub/in.txt": "in\n", "web/.gitignore": "/dist/\n/.env\n",
@@ -31,9 +40,7 @@ func repositories(t *testing.T, kind string, more ...e2e.Object) (r *e2e.Rig, ap
 		g.Git("commit", "-qm", "first in "+filepath.Base(dir))
 	}
 	e2e.Write(t, filepath.Join(web, ".env"), value+"\n")
-	r = e2e.WorldIn(t, api)
-	r.Folders([]string{web}, nil)
-	return r, api, web
+	return api, web
 }
 
 // A command sees all the folders of a workspace, each as its session's world, and what it
