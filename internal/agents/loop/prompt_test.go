@@ -63,7 +63,7 @@ func TestInstructionsOfFewTools(t *testing.T) {
 		t.Error(text)
 	}
 	every.Folders = []string{"a", "b"}
-	if text = Instructions(every); !strings.Contains(text, "Paths are relative to the project. They begin with one of its folders: a, b.\n") {
+	if text = Instructions(every); !strings.Contains(text, "Paths are relative to the project. They begin with one of its folders: a, b. Commands begin in the first.\n") {
 		t.Error(text)
 	}
 }
