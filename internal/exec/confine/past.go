@@ -15,6 +15,7 @@ import (
 	box "github.com/sidecar-ls/sidecar-ls/internal/box/sandbox/spec"
 	"github.com/sidecar-ls/sidecar-ls/internal/files/workspace"
 	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo"
+	"github.com/sidecar-ls/sidecar-ls/internal/git/gitrepo/gitcmd"
 )
 
 // A file that is hidden from commands may be in git's objects all the same. So the history of
@@ -127,10 +128,14 @@ func (p *pasts) secrets(ctx context.Context, level box.Level, spec *box.Spec) (d
 		suspect("git keeps a submodule's history", modules(repo.CommonDir, known)...)
 	}
 	for _, path := range spec.Repositories {
-		if filepath.Base(path) == ".git" {
+		objects, common := filepath.Join(path, "objects"), gitcmd.CommonDir(path)
+		switch {
+		case filepath.Base(path) == ".git":
 			look(filepath.Dir(path), path)
-		} else {
-			suspect("there is a bare repository", filepath.Join(path, "objects"))
+		case filepath.Base(common) == ".git" && !box.Exists(objects): // what a repository keeps for a linked working tree
+			look(filepath.Dir(common), common)
+		default:
+			suspect("there is a bare repository", objects)
 		}
 	}
 	look(spec.Root, "")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,10 +20,19 @@ type linePaths struct {
 	allowed func(name string) bool // a file that may hold secrets by its name may be read all the same; nil: none
 }
 
+// resolve is the name of a path of a command line. Lines begin in the first folder, where no cd
+// is before them; with several, the names of files begin with that of the folder.
+func (at linePaths) resolve(path string) (string, error) {
+	if !filepath.IsAbs(path) && len(workspace.FoldersOf(at.files)) > 1 {
+		path = filepath.Join(at.files.Abs("."), filepath.FromSlash(path))
+	}
+	return at.files.Resolve(path)
+}
+
 // holdsRepository reports whether git keeps its own files at a path of a command line: the
 // queue has none of them.
 func (at linePaths) holdsRepository(dir string) bool {
-	name, err := at.files.Resolve(dir)
+	name, err := at.resolve(dir)
 	if err != nil || name == "." {
 		return true
 	}
@@ -35,7 +45,7 @@ func (at linePaths) zone(path string) shell.Zone {
 	if strings.HasPrefix(path, "~") {
 		return shell.Outside
 	}
-	name, err := at.files.Resolve(path)
+	name, err := at.resolve(path)
 	if err != nil {
 		return shell.Outside
 	}
@@ -65,7 +75,7 @@ func (at linePaths) hides(path string) bool {
 	if at.zone(path) != shell.Sensitive {
 		return false
 	}
-	name, err := at.files.Resolve(path)
+	name, err := at.resolve(path)
 	if err != nil {
 		return false
 	}

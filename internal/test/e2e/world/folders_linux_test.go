@@ -252,6 +252,23 @@ func TestFolderIsALinkedTree(t *testing.T) {
 	r.IsQueued("linked/app.js")
 }
 
+// Nobody is asked about a command that works in several folders, nor where a repository has
+// linked working trees.
+func TestFoldersUnasked(t *testing.T) {
+	r, _, web := repositories(t, "overlay", e2e.Object{"toolPermissions": e2e.Object{}})
+	linked := filepath.Join(filepath.Dir(web), "linked")
+	gittest.New(t).At(web).Git("worktree", "add", "-q", "-b", "side", linked)
+	r.Folders([]string{linked}, nil)
+	r.Ran("cat main.go ../web/app.js; echo x > ../linked/app.js; cd ../linked && git -c user.name=A -c user.email=a@example.org commit -qam linked; git log --format=%s; cd ../api", "linked\nfirst in web\n")
+	r.IsQueued("linked/app.js")
+	if asked := r.Asked(); len(asked) > 0 {
+		t.Errorf("it asked: %q", asked)
+	}
+	if res := r.Tool("run_command", e2e.Object{"command": "rev ../web/.env"}); res.OK || !strings.Contains(res.Content, "`../web/.env` may hold secrets") {
+		t.Errorf("a secret of another folder: %+v", res)
+	}
+}
+
 // A command that changes a repository for real goes on when the folders change: what protects
 // it on the disk is not tidied up.
 func TestFoldersChangeBesideRepository(t *testing.T) {
