@@ -98,6 +98,7 @@ func (c *external) Prompt(ctx context.Context, items []conversation.Item) (strin
 	if notes := c.session.TakeNotes(); len(notes) > 0 {
 		items = append([]conversation.Item{{Text: "Since your last answer:\n" + strings.Join(notes, "\n")}}, items...)
 	}
+	_ = a.program.Again() // what was decided is there when it reads of it; what fails, the next command says
 	reason, err := a.bridge.Prompt(ctx, items)
 	if errors.Is(err, acp.ErrGone) {
 		return reason, a.died(err)

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -171,21 +172,25 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 			a.add("--ro-bind", l.Dir, l.Place)
 		}
 	}
-	kept, closed := inside(s, guards)
-	for _, path := range kept {
-		a.mask(path, a.writable)
-	}
 	if settings.dir != "" {
 		a.add("--ro-bind", settings.dir, settingsPath)
 	}
-	for _, path := range closed {
-		a.mask(path, func(path string) {
-			if copied := settings.source(path); copied != "" {
-				a.add("--ro-bind", copied, path)
-				return
-			}
-			a.readOnly(path)
-		})
+	read := func(path string) {
+		if copied := settings.source(path); copied != "" {
+			a.add("--ro-bind", copied, path)
+			return
+		}
+		a.readOnly(path)
+	}
+	for _, p := range inside(s, guards) {
+		switch p.is {
+		case kept:
+			a.mask(p.path, a.writable)
+		case closed:
+			a.mask(p.path, read)
+		case opened:
+			a.writable(p.path)
+		}
 	}
 	for _, path := range settings.names {
 		if settings.files[path].closed {
@@ -203,35 +208,61 @@ func BwrapArgs(home string, disableUserns bool, self string, s spec.Spec, guards
 	return a.args, a.masks
 }
 
-// inside are the masks in the directories that can be written: what must not be
-// renamed, and what can't be written. A mount covers all that is mounted below
-// it before, so the first go before the second, and what lies in something else
-// comes after it, or not at all when that can't be written.
-func inside(s spec.Spec, guards []*Guard) (kept, closed []string) {
+// place is something in a directory that can be written.
+type place struct {
+	path string
+	is   int
+}
+
+// The kinds of places, in the order in which they are mounted at one path.
+const (
+	closed = iota // it can't be written
+	kept          // it must not be renamed
+	opened        // it can be, although what it is in can't: what git keeps for a linked working tree
+)
+
+// inside are the places in the directories that can be written. A mount covers all that is
+// mounted below it before, so a directory comes before what is in it; and what lies in a
+// place that can't be written needs no mount of its own.
+func inside(s spec.Spec, guards []*Guard) (list []place) {
+	add := func(is int, paths ...string) {
+		for _, path := range paths {
+			if p := (place{path, is}); !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+	}
 	for _, g := range guards {
-		kept, closed = append(kept, g.keep...), append(closed, g.readOnly...)
+		add(kept, g.keep...)
+		add(closed, g.readOnly...)
+		if slices.Contains(s.Writable, g.dir) && spec.LinkedGitDir(g.dir) {
+			add(opened, g.dir)
+		}
 	}
 	for _, path := range s.ReadOnly {
 		for _, dir := range s.WritableDirs() {
 			if spec.Within(path, dir) && path != dir {
-				kept, closed = append(kept, spec.Above(dir, path)...), append(closed, path)
+				add(kept, spec.Above(dir, path)...)
+				add(closed, path)
 			}
 		}
 	}
-	slices.Sort(kept)
-	slices.Sort(closed)
-	covered := func(path string, proper bool) bool {
-		return slices.ContainsFunc(closed, func(dir string) bool { return spec.Within(path, dir) && (!proper || path != dir) })
-	}
-	kept = slices.DeleteFunc(slices.Compact(kept), func(path string) bool { return covered(path, false) })
-	closed = slices.Compact(closed)
-	return kept, slices.Collect(func(yield func(string) bool) {
-		for _, path := range closed {
-			if !covered(path, true) && !yield(path) {
-				return
+	slices.SortFunc(list, func(a, b place) int { return cmp.Or(strings.Compare(a.path, b.path), a.is-b.is) })
+	var mounted []place
+	for _, p := range list {
+		in := -1 // the innermost that is mounted around it, or at its path
+		for i, other := range mounted {
+			if other.is != kept && spec.Within(p.path, other.path) {
+				in = i
 			}
 		}
-	})
+		shut := in >= 0 && mounted[in].is == closed
+		if shut != (p.is == opened) {
+			continue
+		}
+		mounted = append(mounted, p)
+	}
+	return mounted
 }
 
 // ClearWay removes links that an earlier command put into a private directory,

@@ -109,7 +109,8 @@ func TestFoldersShareARepository(t *testing.T) {
 				if log := e2e.GitIn(t, api, "log", "--format=%s"); log != "in api\nfirst\n" {
 					t.Errorf("api has %s", log)
 				}
-				if log := e2e.GitIn(t, web, "log", "--format=%s"); log != "first\n" {
+				r.Ran("cd " + web + " && echo y > y.txt && git add y.txt && git -c user.name=A -c user.email=a@example.org commit -qm 'in web'")
+				if log := e2e.GitIn(t, web, "log", "--format=%s"); log != "in web\nfirst\n" {
 					t.Errorf("web has %s", log)
 				}
 				if out := e2e.GitIn(t, api, "status", "--short"); out != "" {
