@@ -156,14 +156,13 @@ func start(ctx context.Context, c Commands, r shell.Run, own bool, shared ...hom
 	}
 	if p.Cmd, err = c.Command(ctx, spec, r.Dir, r.Argv...); err == nil {
 		p.Stdin, p.Stdout, p.Stderr = r.Stdin, r.Stdout, r.Stderr
-		err = p.Start()
+		err = p.reaching(c.exits, local, r.Line)
 	}
 	if err != nil {
 		_, _ = p.End(false)
 		return nil, err
 	}
 	c.ports.Runs(p.Done())
-	p.reaches(c.exits, local, r.Line)
 	if run != nil {
 		p.follow = time.AfterFunc(wait, c.follow)
 	}

@@ -124,14 +124,13 @@ func (c Commands) Host(ctx context.Context, r shell.Run, h Hosted) (_ Program, e
 		if h.Stdin != nil {
 			p.Stdin = h.Stdin
 		}
-		err = p.Start()
+		err = p.reaching(c.exits, local, filepath.Base(r.Argv[0]))
 	}
 	if err != nil {
 		_, _ = p.End(false)
 		return nil, err
 	}
 	c.ports.Runs(p.Done())
-	p.reaches(c.exits, local, filepath.Base(r.Argv[0]))
 	if len(h.Hosts) > 0 {
 		go func() {
 			<-p.Done()

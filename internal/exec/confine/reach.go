@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	boxnet "github.com/sidecar-ls/sidecar-ls/internal/box/net"
 	"github.com/sidecar-ls/sidecar-ls/internal/box/sandbox"
@@ -36,9 +37,10 @@ type agentHosts struct {
 
 // running is a command that runs in a session's network.
 type running struct {
-	id   int
-	line string
-	cmd  *sandbox.Cmd
+	id      int
+	line    string
+	cmd     *sandbox.Cmd
+	started chan struct{} // closed when its process is known
 }
 
 func newExits(o Options) *exits {
@@ -85,14 +87,41 @@ func (w *exits) take(j *boxnet.Joint, a boxnet.Arrival, c *net.TCPConn) {
 	})
 }
 
+// startTime bounds the wait for a command that starts: its first connection may come before
+// its process is known.
+const startTime = 5 * time.Second
+
 // client finds the program and the command that made a connection.
 func (w *exits) client(j *boxnet.Joint, a boxnet.Arrival) egress.Client {
 	who := j.Client(a)
+	late := time.After(startTime)
+	for {
+		c, starts := w.commandOf(j.Session(), who)
+		if c.Command != 0 || starts == nil {
+			return c
+		}
+		select {
+		case <-starts:
+		case <-late:
+			return c
+		}
+	}
+}
+
+// commandOf is the command of a session that a client is of; starts is closed when one is
+// known that starts just now, nil: none does.
+func (w *exits) commandOf(session string, who boxnet.Client) (c egress.Client, starts <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := egress.Client{Program: who.Program, Shell: true}
-	all := w.running[j.Session()]
+	c = egress.Client{Program: who.Program, Shell: true}
+	all := w.running[session]
 	for _, r := range all {
+		select {
+		case <-r.started:
+		default:
+			starts = r.started
+			continue
+		}
 		at := slices.IndexFunc(who.Parents, func(p boxnet.Process) bool { return p.Pid == r.cmd.Process() })
 		if at < 0 && (len(all) > 1 || len(who.Parents) > 0) {
 			continue
@@ -102,7 +131,7 @@ func (w *exits) client(j *boxnet.Joint, a boxnet.Arrival) egress.Client {
 			c.Shell = slices.ContainsFunc(who.Parents[:at], func(p boxnet.Process) bool { return slices.Contains(shellNames, p.Name) })
 		}
 	}
-	return c
+	return c, starts
 }
 
 // shellNames are programs by which others are started on somebody's word.
@@ -117,13 +146,14 @@ func (w *exits) names(session string) *box.Names {
 	return &box.Names{Ports: hosts.Ports(n.Hosts), Here: hosts.Here(n.Hosts)}
 }
 
-// runs notes a command that runs.
-func (w *exits) runs(session, line string, cmd *sandbox.Cmd) (id int) {
+// runs notes a command that starts.
+func (w *exits) runs(session, line string, cmd *sandbox.Cmd) (id int, started chan struct{}) {
+	started = make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last++
-	w.running[session] = append(w.running[session], running{w.last, line, cmd})
-	return w.last
+	w.running[session] = append(w.running[session], running{w.last, line, cmd, started})
+	return w.last, started
 }
 
 // ended forgets it, and returns the sentences about hosts that it did not reach.
@@ -155,12 +185,19 @@ func (w *exits) left(session string, p *process) {
 	}
 }
 
-// reaches notes that a program runs whose network leads to hosts one by one.
-func (p *process) reaches(w *exits, l localhost, line string) {
+// reaching starts a program, and notes it where its network leads to hosts one by one: before it
+// can reach any.
+func (p *process) reaching(w *exits, l localhost, line string) error {
 	if l.names == nil {
-		return
+		return p.Start()
 	}
-	id := w.runs(l.session, line, p.Cmd)
+	id, started := w.runs(l.session, line, p.Cmd)
+	err := p.Start()
+	close(started)
+	if err != nil {
+		w.ended(l.session, id)
+		return err
+	}
 	var mu sync.Mutex
 	var said []string
 	over := false
@@ -178,6 +215,7 @@ func (p *process) reaches(w *exits, l localhost, line string) {
 		defer mu.Unlock()
 		said, over = w.ended(l.session, id), true
 	}()
+	return nil
 }
 
 // ProxyVariable is where programs find the proxy of their session's network.
