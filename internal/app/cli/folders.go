@@ -200,7 +200,8 @@ func holdsHome(dir string) bool {
 	return err == nil && inside(dir, home)
 }
 
-// inside reports whether a path is a directory or below it, whatever links lead there.
+// inside reports whether a path is a directory or below it, whatever links lead there: both are
+// compared without links, and nothing is opened by that.
 func inside(dir, path string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

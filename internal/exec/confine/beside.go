@@ -132,8 +132,8 @@ func (s *Spec) share(tree *Spec, held bool) {
 	}
 }
 
-// gathered is what all the worlds of a command tell. It fails when none tells anything: else
-// what one fails with is said beside what the others tell.
+// gathered returns the changes of all the worlds of a command. It fails when each of them does:
+// else it says with what one failed, beside the changes of the others.
 func gathered(runs []*world.Run, tell func(*world.Run) (world.Collected, error)) (all world.Collected, err error) {
 	var settled []func()
 	var failed []error

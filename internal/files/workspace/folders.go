@@ -48,7 +48,8 @@ func AddFolder(folders []Folder, dir, name string) []Folder {
 }
 
 // Holding is the innermost of the folders that a path is in, and the rest of the path; i is
-// -1 for one that is in none. The path may be spelled as the folder is or as links lead there.
+// -1 for one that is in none. The path may be spelled as the folder is or as links lead there:
+// the folder is compared with and without its links, and nothing is opened by that.
 func Holding(folders []Folder, path string) (i int, rest string) {
 	i = -1
 	most := 0

@@ -17,7 +17,7 @@ import (
 // notInstalled begins the line of a machine on which nothing can be installed.
 const notInstalled = "nothing is installed: "
 
-// needed is what the agent is to do in the project whose tests need a package.
+// needed is the agent's task in the project whose tests need a package.
 const needed = "Make the tests pass."
 
 // install lets our own agent install a package. That is one question, and one line of output.

@@ -19,7 +19,7 @@ const (
 	Install = "export npm_config_registry=http://" + Host + "; npm install leftish"
 )
 
-// Says is what leftish exports; LeftishFile is its module, once it is installed.
+// leftish exports Says; LeftishFile is its module, once it is installed.
 const (
 	Says        = "leftish works"
 	LeftishFile = "node_modules/leftish/index.js"

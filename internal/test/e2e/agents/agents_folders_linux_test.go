@@ -60,7 +60,7 @@ func TestAgentInFolders(t *testing.T) {
 	r.IsQueued("api/by-us.txt", "api/own.txt", "web/by-us.txt", "web/own.txt")
 }
 
-// TestAgentIsTold: an agent that offers no more directories is told of them when it is first
+// TestAgentIsTold: an agent that offers no more directories reads of them when it is first
 // spoken to, and one alone in a shadow of its folder is not.
 func TestAgentIsTold(t *testing.T) {
 	r, web := foldersRig(t)

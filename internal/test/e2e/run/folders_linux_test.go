@@ -180,7 +180,7 @@ func TestRunBesideFolders(t *testing.T) {
 	})
 }
 
-// TestAgentsInFolders: real agents in a terminal are told of the other folders, by a flag
+// TestAgentsInFolders: real agents in a terminal get the other folders, by a flag
 // that they take, and work there.
 func TestAgentsInFolders(t *testing.T) {
 	slow.Test(t)
