@@ -39,9 +39,9 @@ type past struct {
 }
 
 const (
-	pastWait  = 300 * time.Millisecond // how long a command waits for a search, which goes on
-	pastFresh = 2 * time.Second        // how long an answer holds
-	maxPasts  = 64                     // repositories
+	pastWait  = time.Second     // how long a command waits for a search, which goes on
+	pastFresh = 2 * time.Second // how long an answer holds
+	maxPasts  = 64              // repositories
 )
 
 // notSearched is why it is not known yet.
