@@ -167,7 +167,9 @@ func TestIncompleteAsks(t *testing.T) {
 			if command == "" {
 				command = "sh -c 'echo two > a.txt; touch b'"
 			}
-			e2e.Until(t, "the history is never searched", func() bool { return !strings.Contains(effects.Lacks(explain(r, command).Conditions), "has not been searched") })
+			e2e.Until(t, "the history is never searched", func() bool {
+				return !strings.Contains(effects.Lacks(explain(r, command).Conditions), "has not been searched")
+			})
 			res := r.Tool("run_command", e2e.Object{"command": command})
 			asked := strings.Join(r.Asked(), "\n")
 			if (c.lacks == "") != (asked == "") || !strings.Contains(asked, c.lacks) {
