@@ -306,7 +306,7 @@ func (sh *shell) begins(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	named, inside := false, false // by its name; with its links followed
 	for _, folder := range folders {
-		root, rootErr := filepath.EvalSymlinks(folder.Dir)
+		root, rootErr := filepath.EvalSymlinks(folder.Dir) // to compare; the sandbox decides again where the command begins
 		if rootErr != nil {
 			continue
 		}

@@ -239,7 +239,7 @@ func (s *server) served(name, dir string) error {
 			}
 		}
 	}
-	return acp.Errorf(acp.CodeInvalidParams, "%s: %s is not in the folders that are served here, %s: start the agent anew for it", name, dir, strings.Join(s.o.Workspace.Folders(), ", "))
+	return acp.Errorf(acp.CodeInvalidParams, "%s: %s is outside of the folders served here (%s); start another agent for it", name, dir, strings.Join(s.o.Workspace.Folders(), ", "))
 }
 
 type sessionParams struct {

@@ -33,7 +33,7 @@ func (c *cli) person() app.User {
 	return app.User{Approver: terminal{}, People: terminalPeople{redact.OfLogger(slog.New(slog.DiscardHandler))}}
 }
 
-// openAs opens the folders. What is wrong with them is printed.
+// openAs opens the folders, and prints their problems.
 func (c *cli) openAs(ctx context.Context, o app.Options) (*app.Workspace, error) {
 	folders, err := c.folders()
 	if err != nil {

@@ -203,7 +203,7 @@ func holdsHome(dir string) bool {
 // inside reports whether a path is a directory or below it, whatever links lead there: both are
 // compared without links, and nothing is opened by that.
 func inside(dir, path string) bool {
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := filepath.EvalSymlinks(dir) // to compare
 	if err != nil {
 		return false
 	}

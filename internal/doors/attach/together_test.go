@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTogether: several directories have one host, or it is said whose are which.
+// TestTogether: several directories have one host, or the error names their hosts.
 func TestTogether(t *testing.T) {
 	a, _ := workspace(t)
 	b := t.TempDir()
@@ -69,7 +69,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestApart: what is said of two processes.
+// TestApart: the error for two processes says what to do.
 func TestApart(t *testing.T) {
 	got := apart(Greeting{Kind: Editor, PID: 12}, "/w/api", Greeting{Kind: Alone, PID: 13}, "/w/web")
 	if want := "process 12 serves /w/api, and process 13 serves /w/web; open both in the workspace of one editor, or end one of the processes"; got != want {

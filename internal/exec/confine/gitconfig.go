@@ -27,7 +27,7 @@ const gitConfig = ".config/git/config"
 // gitIgnore is what git takes no notice of besides, for those settings.
 const gitIgnore = ".config/git/stand-ins"
 
-// gitParts are what git's settings in the home of commands depend on.
+// gitParts decide on git's settings in the home of commands.
 type gitParts struct {
 	repos    []*gitrepo.Repo // of the folders that a command sees, its own first; nil is none
 	standIns bool            // files of a repository have stand-ins, or are copies, which git tells from them by what it does not look at then

@@ -85,7 +85,7 @@ func (d *demo) installs(k *talk) error {
 	return nil
 }
 
-// tests are what the agent runs with the package.
+// tests has the agent run the tests with the package.
 func (d *demo) tests(k *talk) error {
 	turn, err := k.of(needed)
 	if err != nil {

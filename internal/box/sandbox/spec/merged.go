@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Merged is what a command sees as a folder of its Spec, and where it writes what
-// it writes there: a mount without a place in the machine's own tree, as Overlay
+// Merged shows a command a folder of its Spec, and takes what the command writes there:
+// a mount without a place in the machine's own tree, as Overlay
 // makes it, or a directory. It takes bubblewrap.
 type Merged struct {
 	// Mount is the mount; nil when it is a directory. Several commands may share one.
@@ -100,7 +100,7 @@ func (s Spec) InFolders(path string) bool {
 	return slices.ContainsFunc(s.Folders(), func(dir string) bool { return Within(path, dir) })
 }
 
-// Worlds are what is seen of the folders, as far as that is not the disk.
+// Worlds returns what stands in the place of folders.
 func (s Spec) Worlds() (list []Merged) {
 	if s.Merged != nil {
 		list = append(list, *s.Merged)

@@ -52,8 +52,8 @@ func TestACPFolders(t *testing.T) {
 	id := opens(e, filepath.Join(api, "in"), []string{web, filepath.Join(api, "in")}, "") // the latter is in a folder already
 	works(e, id)
 	opens(e, web, []string{api}, "")
-	opens(e, web, []string{out}, "additionalDirectories: "+out+" is not in the folders that are served here")
-	opens(e, out, nil, "cwd: "+out+" is not in the folders that are served here")
+	opens(e, web, []string{out}, "additionalDirectories: "+out+" is outside of the folders served here")
+	opens(e, out, nil, "cwd: "+out+" is outside of the folders served here")
 	opens(e, api, []string{"web"}, `is no absolute path`)
 	e.leave()
 

@@ -71,7 +71,7 @@ func TestAgentIsTold(t *testing.T) {
 	}
 	c.Tell("folders", nil)
 	if _, _, said := c.Stopped(2); strings.Count(said, note) != 1 {
-		t.Errorf("it is told again: %q", said)
+		t.Errorf("it gets the folders twice: %q", said)
 	}
 	e2e.Committed(t, r.Dir)
 	e2e.Command[e2e.Object](r, "sidecar.shadow.create", e2e.Object{"id": "try"})

@@ -154,7 +154,7 @@ func TestSetupRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if data, err := os.ReadFile(repo.Path(".sidecar/shadows/work/once")); err != nil || string(data) != "x\n" {
+	if data, err := os.ReadFile(filepath.Join(repo.Path(".sidecar/shadows"), "work", "once")); err != nil || string(data) != "x\n" {
 		t.Errorf("%q, %v", data, err)
 	}
 }
@@ -391,7 +391,7 @@ func TestSetupKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	marker := repo.Path(".sidecar/shadows/work/marker")
+	marker := filepath.Join(repo.Path(".sidecar/shadows"), "work", "marker")
 	e2e.Until(t, "the setup does not run", func() bool {
 		_, err := os.Stat(marker)
 		return err == nil
@@ -404,7 +404,7 @@ func TestSetupKilled(t *testing.T) {
 	e2e.Until(t, "it is not known to be interrupted", func() bool { return strings.Contains(sh.Run(0, "shadow", "list"), "setup interrupted") })
 	e2e.UserSettings(t, e2e.Object{"mode": "autonomous", "shadow.setup": []any{"echo x >> once", "touch done"}})
 	sh.Says([]string{"setup done"}, "shadow", "setup", "work")
-	data, err := os.ReadFile(repo.Path(".sidecar/shadows/work/once"))
+	data, err := os.ReadFile(filepath.Join(repo.Path(".sidecar/shadows"), "work", "once"))
 	if err != nil || string(data) != "x\n" {
 		t.Errorf("the step that was done has run again: %q, %v", data, err)
 	}

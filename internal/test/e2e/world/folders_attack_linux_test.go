@@ -13,7 +13,7 @@ import (
 )
 
 // Folders come and go while a command runs: what it wrote waits under the names that files
-// have then, and is said to be left out where its folder went.
+// have then; the result names the files whose folder went.
 func TestFoldersChangeUnderCommand(t *testing.T) {
 	for _, c := range []struct {
 		mode   string
