@@ -310,7 +310,7 @@ func TestACPRefusals(t *testing.T) {
 	refuses(request("session/list", e2e.Object{}), -32602, "cwd")
 	refuses(request("authenticate", e2e.Object{"methodId": "x"}), -32602, "backend.profiles")
 	outside := t.TempDir()
-	refuses(request("session/new", e2e.Object{"cwd": outside, "mcpServers": []any{}}), -32602, "not in the folder")
+	refuses(request("session/new", e2e.Object{"cwd": outside, "mcpServers": []any{}}), -32602, "outside of the folders served here")
 	refuses(request("session/new", e2e.Object{"cwd": "sub", "mcpServers": []any{}}), -32602, "no absolute path")
 	refuses(request("session/new", e2e.Object{"cwd": dir, "additionalDirectories": []string{outside}, "mcpServers": []any{}}), -32602, "additional")
 	refuses(request("session/load", e2e.Object{"sessionId": "none", "cwd": dir, "mcpServers": []any{}}), -32002, "there is no session")
