@@ -97,7 +97,7 @@ test('the agents are shown with what is missing, and one that is not allowed is 
   await shows(/missing[\s\S]*nowhere-to-be-found is not on PATH/);
   await me.shot('agent-first');
   await press('Start ada');
-  await shows('the network'); // what it would see
+  await shows('this machine\'s port'); // what it would see
   await me.shot('agent-consent');
   await press('Cancel');
   await shows('Start an agent');

@@ -115,7 +115,7 @@ export async function agents() {
   const { port } = server.address();
   return {
     /** The profile of such an agent. Its program has to be where a confined one may read it. */
-    profile: (relay, args = []) => ({ program: process.execPath, acp: [relay, String(port), ...args], network: true }),
+    profile: (relay, args = []) => ({ program: process.execPath, acp: [relay, String(port), ...args], hosts: [`localhost:${port}`] }),
     /** The next one that is started. */
     next: () => come.length > 0 ? Promise.resolve(come.shift()) : new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error('no agent was started')), 60_000);
