@@ -94,6 +94,7 @@ func TestRunOutlivesEditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	second.Queued() // a request is answered after what was typed before it has come
 	letGo(t, dir)
 	if reason, why, said := c.Stopped(1); reason != told.Done || !strings.Contains(said, "not saved") || !strings.HasSuffix(said, "done\n") {
 		t.Errorf("it ended by %s (%s) and says %q", reason, why, said)
