@@ -397,3 +397,13 @@ default_tools_approval_mode = "approve"
 
 // Printed is what the program has written to its terminal.
 func (c *Client) Printed() string { return c.out.String() }
+
+// Vite returns the node_modules that have Vite, which is no agent but what agents start.
+func Vite(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(directory(t), "now", "vite", "node_modules")
+	if _, err := os.Stat(dir); err != nil {
+		needs.Skip(t, needs.Programs, "vite, which make test installs: see internal/test/clients/testdata/setup.sh")
+	}
+	return dir
+}

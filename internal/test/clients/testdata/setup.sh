@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the agents that the tests run into a cache outside the repository, by npm, and prints the directory. What is there is
+# Puts the agents that the tests run, and Vite, into a cache outside the repository, by npm, and prints the directory. What is there is
 # left alone, so running it again costs nothing. internal/test/clients finds them.
 #
 # Gemini CLI and OpenCode are not among them: they have 100 and 180 MB (OpenCode twice that by npm), and take a minute more
@@ -10,7 +10,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 DIR=${SIDECAR_CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/sidecar-clients}
 adapters=$here/../../../agents/adapter
-lock=$(cat "$here/setup.sh" "$here/package-lock.json" "$adapters"/*/package-lock.json | cksum | cut -d' ' -f1)
+lock=$(cat "$here/setup.sh" "$here/package-lock.json" "$here/vite/package-lock.json" "$adapters"/*/package-lock.json | cksum | cut -d' ' -f1)
 clients="$DIR/$lock"
 if [ ! -f "$clients/.ready" ]; then
   echo "setup: Claude Code and Codex, and what drives them over ACP" >&2
@@ -27,6 +27,9 @@ if [ ! -f "$clients/.ready" ]; then
     cp "$adapters/$agent/package.json" "$adapters/$agent/package-lock.json" "$adapters/$agent/.npmrc" "$own"
     (cd "$own" && npm ci --ignore-scripts --omit=optional --silent >&2)
   done
+  mkdir "$clients/vite"
+  cp "$here/vite/package.json" "$here/vite/package-lock.json" "$here/vite/.npmrc" "$clients/vite"
+  (cd "$clients/vite" && npm ci --ignore-scripts --silent >&2)
   touch "$clients/.ready"
 fi
 ln -sfn "$clients" "$DIR/now"
