@@ -115,12 +115,21 @@ export class Server implements vscode.Disposable {
   // The library is loaded here and not with the extension.
   private async make(found: Found): Promise<LanguageClient> {
     const { CloseAction, ErrorAction, LanguageClient, State } = await import('./library');
+    // A server that stops learns no more of documents; the library would report each that it can't send.
+    const send = async <A>(what: A, next: (what: A) => Promise<void>) => {
+      try {
+        if (client === this.client) { await next(what); }
+      } catch (e) {
+        if (client === this.client && client.state === State.Running) { throw e; }
+      }
+    };
     const options: LanguageClientOptions = {
       documentSelector: [{ scheme: 'file' }, { scheme: 'sidecar-proposed' }],
       outputChannel: this.log,
       initializationOptions: { sidecar: settings(this.context.extension) },
       synchronize: { configurationSection: 'sidecar' },
       middleware: {
+        didOpen: send, didChange: send, didSave: send, didClose: send,
         executeCommand: (command, args, next) => {
           const own = this.commands.get(command);
           return own ? own((args[0] ?? {}) as never) : next(command, args);
