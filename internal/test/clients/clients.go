@@ -398,7 +398,7 @@ default_tools_approval_mode = "approve"
 // Printed is what the program has written to its terminal.
 func (c *Client) Printed() string { return c.out.String() }
 
-// Vite returns the node_modules that have Vite, which is no agent but what agents start.
+// Vite returns a node_modules directory with Vite, whose dev server agents start.
 func Vite(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(directory(t), "now", "vite", "node_modules")

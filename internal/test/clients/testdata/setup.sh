@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the agents that the tests run, and Vite, into a cache outside the repository, by npm, and prints the directory. What is there is
-# left alone, so running it again costs nothing. internal/test/clients finds them.
+# Puts the agents that the tests run, and Vite, into a cache outside the repository, by npm, and prints the directory.
+# What is there is left alone, so running it again costs nothing. internal/test/clients finds them.
 #
 # Gemini CLI and OpenCode are not among them: they have 100 and 180 MB (OpenCode twice that by npm), and take a minute more
 # of a processor. The tests run them when a variable names the directory that has them:
@@ -13,7 +13,7 @@ adapters=$here/../../../agents/adapter
 lock=$(cat "$here/setup.sh" "$here/package-lock.json" "$here/vite/package-lock.json" "$adapters"/*/package-lock.json | cksum | cut -d' ' -f1)
 clients="$DIR/$lock"
 if [ ! -f "$clients/.ready" ]; then
-  echo "setup: Claude Code and Codex, and what drives them over ACP" >&2
+  echo "setup: Claude Code and Codex, what drives them over ACP, and Vite" >&2
   rm -rf "$clients"
   mkdir -p "$clients"
   cp -R "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$clients"
